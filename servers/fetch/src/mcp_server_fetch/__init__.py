@@ -1,0 +1,3 @@
+"""An MCP server: fetch."""
+
+__version__ = "0.1.0"

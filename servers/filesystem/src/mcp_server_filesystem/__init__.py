@@ -1,0 +1,3 @@
+"""An MCP server: filesystem."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,3 @@
+"""The protocol core."""
+
+__version__ = "0.1.0"
