@@ -1,0 +1,1 @@
+"""Benchmarks anyone can repeat: our servers, their peers and the floor, side by side in one run."""

@@ -1,0 +1,143 @@
+"""The table: for the terminal, as Markdown and as JSON. Knows the figures, not how they were taken."""
+
+import json
+import os
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from .contestants import PYTHON, Contestant
+from .figures import ROWS, Results, Row, Suite
+from .messages import HANDSHAKE, STATELESS, Revision
+
+FOLDER = Path(__file__).parent / "results"
+FIRST_ANSWER = {HANDSHAKE: "initialize", STATELESS: "server/discover"}
+LEGEND = (
+    "In brackets: how many times better ours is, so that over 1 ours is ahead. Targets are held against ours, "
+    "best of all rounds (memory: median). CPU is user and system time of the server process, all threads. "
+    "Latency includes the measuring client's own share, which the floor pays too. "
+    "One core: client and server share it, so the figure is the server's own work; two cores: each call also "
+    "wakes the other core, as in a host. Start is not pinned; pipelined and 1 MB run on two cores."
+)
+
+
+@dataclass(slots=True)
+class Machine:
+    """Where and when the run took place; the load says how much else was going on."""
+
+    when: str = field(default_factory=lambda: time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()))
+    cpu: str = field(default_factory=lambda: _cpu_model())
+    cores: int = field(default_factory=lambda: os.cpu_count() or 0)
+    system: str = field(default_factory=lambda: f"{platform.system()} {platform.release()}")
+    python: str = platform.python_version()
+    load_before: float = field(default_factory=lambda: os.getloadavg()[0])
+
+    def describe(self) -> str:
+        return (
+            f"{self.when}, {self.cpu}, {self.cores} cores, {self.system}, Python {self.python}, "
+            f"load {self.load_before:.1f} before and {os.getloadavg()[0]:.1f} after"
+        )
+
+
+@dataclass(slots=True)
+class Report:
+    """One run, ready to be shown."""
+
+    mode: str
+    suites: Sequence[Suite]
+    contestants: Sequence[Contestant]
+    results: Results
+    machine: Machine
+
+    def markdown(self) -> str:
+        """The whole report; plain enough to be the terminal's table too."""
+        parts = [f"# Benchmarks: {', '.join(self.suites)} ({self.mode})", self.machine.describe()]
+        for suite in self.suites:
+            for revision in (HANDSHAKE, STATELESS):
+                if table := self._table(suite, revision):
+                    parts += [f"## {suite}, revision {revision}", table]
+        parts += [LEGEND, "\n".join(f"- {note}" for note in self._notes())]
+        return "\n\n".join(part for part in parts if part) + "\n"
+
+    def json(self) -> str:
+        """Every sample, for whoever wants to draw or doubt it."""
+        return json.dumps(
+            {
+                "mode": self.mode,
+                "machine": {**asdict(self.machine), "load_after": os.getloadavg()[0], "interpreter": PYTHON},
+                "packages": {one.key: one.packages for one in self.contestants},
+                "samples": self.results.samples,
+                "notes": self.results.notes,
+            },
+            indent=1,
+        )
+
+    def save(self) -> Path:
+        """Write both forms, named after the mode, so that a quick look never replaces the full run."""
+        FOLDER.mkdir(exist_ok=True)
+        (FOLDER / f"{self.mode}.json").write_text(self.json())
+        path = FOLDER / f"{self.mode}.md"
+        path.write_text(self.markdown())
+        return path
+
+    def _notes(self) -> list[str]:
+        pins = [f"{one.key}: {', '.join(one.packages)}" for one in self.contestants if one.packages]
+        return pins + self.results.notes
+
+    def _table(self, suite: Suite, revision: Revision) -> str:
+        rows = [row for row in ROWS if row.suite == suite and row.quantity in self.results.samples[revision]]
+        if not rows:
+            return ""
+        head = ["figure", "target", "met", *(one.title for one in self.contestants)]
+        body = [self._cells(row, revision) for row in rows]
+        return _align([head, *body])
+
+    def _cells(self, row: Row, revision: Revision) -> list[str]:
+        samples = self.results.samples[revision][row.quantity]
+        title = row.title.replace("first answer", FIRST_ANSWER[revision])
+        ours = row.of(samples["ours"]) if samples.get("ours") else None
+        target, met = "", ""
+        if row.target is not None:
+            target = row.target.text
+            met = "?" if ours is None else "yes" if row.met(ours) else "NO"
+        cells = [
+            _cell(row, samples.get(one.key), None if one.key == "ours" else ours) for one in self.contestants
+        ]
+        return [f"{title}, {row.pick}", target, met, *cells]
+
+
+def _cell(row: Row, samples: list[float] | None, ours: float | None) -> str:
+    if not samples:
+        return "-"
+    value = row.of(samples)
+    if ours is None:
+        return _round(value)
+    times = row.times_ours(value, ours)
+    return f"{_round(value)} ({times:.1f})" if times < 100 else f"{_round(value)} ({times:.0f})"
+
+
+def _round(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def _align(lines: list[list[str]]) -> str:
+    """A Markdown table whose source is already straight."""
+    widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
+    ruler = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    straight = [
+        [
+            line[0].ljust(widths[0]),
+            *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
+        ]
+        for line in [lines[0], ruler, *lines[1:]]
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in straight)
+
+
+def _cpu_model() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.machine()

@@ -1,0 +1,19 @@
+"""The echo server written with our core."""
+
+from mcp_server_core import Registry, Server, cli
+
+tools = Registry()
+
+
+@tools.tool("Echo", read_only=True, open_world=False)
+async def echo(text: str) -> str:
+    """Say the text again."""
+    return text
+
+
+def build() -> Server[None]:
+    return Server("bench", version="1", parts=[tools])
+
+
+if __name__ == "__main__":
+    cli.serve(build())

@@ -1,0 +1,94 @@
+"""Runs a server over stdio, from start to exit."""
+
+import logging
+import os
+import sys
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from ..protocol.lines import DEFAULT_LIMIT
+from ..transports.lifeline import Lifeline
+from ..transports.stdio import open_stdio
+
+if TYPE_CHECKING:
+    from ..server.app import Server
+
+log = logging.getLogger("mcp_server_core")
+POLITE = 0.5  # seconds for the last words to listen streams
+
+
+def serve(server: "Server[Any]", *, line_limit: int = DEFAULT_LIMIT, log_level: str = "warning") -> None:
+    """Serve one client over standard input and output; return when it is gone or a signal came."""
+    configure_logging(log_level)
+    if sys.stdin is not None and sys.stdin.isatty():
+        say_what_we_wait_for(server)
+    with suppress(KeyboardInterrupt):
+        anyio.run(_serve, server, line_limit)
+    _leave()
+
+
+async def _serve(server: "Server[Any]", line_limit: int) -> None:
+    channel = open_stdio(limit=line_limit)
+    lifeline = Lifeline(channel.read_fd, lambda: os._exit(0))
+    lifeline.start()
+    async with anyio.create_task_group() as tasks:
+
+        async def obey_signals() -> None:
+            await lifeline.wait_for_signal()
+            with anyio.move_on_after(POLITE):
+                await server.stop()
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(obey_signals)
+        await server.serve(channel)
+        lifeline.expect_end()
+        tasks.cancel_scope.cancel()
+
+
+def _leave() -> None:
+    """A thread that hangs in a system call must not keep the process alive."""
+    stuck = [
+        thread
+        for thread in threading.enumerate()
+        if not thread.daemon and thread is not threading.main_thread()
+    ]
+    if stuck:
+        logging.shutdown()
+        os._exit(0)
+
+
+def configure_logging(level: str) -> None:
+    """Plain lines on standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Plain("%(levelname)s %(name)s: %(message)s"))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+
+
+class _Plain(logging.Formatter):
+    """One line per record, and no control characters: what clients send must not drive a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = super().format(record)
+        return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
+
+
+def say_what_we_wait_for(server: "Server[Any]") -> None:
+    """Somebody started the server by hand: say what it is waiting for."""
+    command = [sys.argv[0].rsplit(os.sep, 1)[-1], *sys.argv[1:]]
+    entry = {
+        "mcpServers": {server.name.removeprefix("mcp-server-"): {"command": command[0], "args": command[1:]}}
+    }
+    import json
+
+    sys.stderr.write(
+        f"{server.name} {server.version} speaks MCP over standard input and output.\n"
+        "It is waiting for a client; it is not meant to be typed to. To connect one, add this to your host's\n"
+        "configuration (Claude Desktop, Cursor, ...):\n\n"
+        f"{json.dumps(entry, indent=2, ensure_ascii=False)}\n\n"
+        "Press Ctrl-D or Ctrl-C to stop.\n"
+    )

@@ -1,0 +1,1 @@
+"""The protocol without I/O: bytes and plain values in, plain values and bytes out."""

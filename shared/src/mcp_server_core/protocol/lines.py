@@ -1,0 +1,64 @@
+"""Newline framing: chunks of bytes in, whole lines out, with a bound on how long a line may grow."""
+
+from .codec import Malformed
+
+DEFAULT_LIMIT = 64 * 1024 * 1024
+_BOM = b"\xef\xbb\xbf"
+
+
+class Lines:
+    """Cuts a stream of bytes into lines. A line over the limit is dropped and reported once."""
+
+    __slots__ = ("_dropping", "_held", "_limit", "_pieces", "_started")
+
+    def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
+        self._limit = limit
+        self._pieces: list[bytes] = []
+        self._held = 0
+        self._dropping = False
+        self._started = False
+
+    def feed(self, chunk: bytes) -> list[bytes | Malformed]:
+        """Take the next bytes; give back the lines they complete, blank ones left out (S-13)."""
+        if not self._started:
+            self._started = True
+            # Some Windows hosts open the pipe as text and write a byte order mark first.
+            chunk = chunk.removeprefix(_BOM)
+        if b"\n" not in chunk:
+            self._hold(chunk)
+            return []
+        first, *rest = chunk.split(b"\n")
+        last = rest.pop()
+        found: list[bytes | Malformed] = []
+        self._hold(first)
+        self._close(found)
+        for line in rest:
+            if len(line) > self._limit:
+                found.append(self._too_long())
+            elif line and not line.isspace():
+                found.append(line)
+        self._hold(last)
+        return found
+
+    def _hold(self, piece: bytes) -> None:
+        if self._dropping or not piece:
+            return
+        self._held += len(piece)
+        self._pieces.append(piece)
+        if self._held > self._limit:
+            self._pieces.clear()
+            self._dropping = True
+
+    def _close(self, found: list[bytes | Malformed]) -> None:
+        if self._dropping:
+            found.append(self._too_long())
+        else:
+            line = b"".join(self._pieces)
+            if line and not line.isspace():
+                found.append(line)
+        self._pieces.clear()
+        self._held = 0
+        self._dropping = False
+
+    def _too_long(self) -> Malformed:
+        return Malformed(f"Parse error: a line is longer than {self._limit} bytes")

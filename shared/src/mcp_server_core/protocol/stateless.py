@@ -1,0 +1,106 @@
+"""The stateless era: each request carries its envelope in `_meta`, each result its stamps.
+
+Nothing here remembers an earlier request (L-27).
+"""
+
+from typing import Any, cast
+
+from ..errors import INVALID_PARAMS, InvalidParams, McpError, MethodNotFound, UnsupportedVersion
+from .handshake import check_implementation
+from .messages import Json, Request
+from .profile import CacheHint, Profile
+from .revisions import (
+    CACHEABLE,
+    LOG_LEVELS,
+    META_CAPABILITIES,
+    META_CLIENT,
+    META_LOG_LEVEL,
+    META_SERVER,
+    META_VERSION,
+    METHODS,
+    STATELESS,
+    Revision,
+    offers,
+)
+from .scope import Scope
+
+_NO_HINT = CacheHint().fields()
+_NO_CLIENT: Json = {}
+
+
+class Stateless:
+    """The era of every enveloped request. It holds only what the server itself is."""
+
+    __slots__ = ("_stamp", "profile")
+    stateless = True
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self._stamp: Json = {META_SERVER: profile.info}
+
+    def open(self, request: Request) -> Scope:
+        """Check the envelope in the order of 4.3.3 and begin to serve the request."""
+        meta = request.meta
+        version = meta.get(META_VERSION)
+        if type(version) is not str:
+            raise InvalidParams(f"`_meta` needs {META_VERSION}, a string")
+        if version not in STATELESS:
+            raise UnsupportedVersion(version, STATELESS)
+        capabilities = meta.get(META_CAPABILITIES)
+        if type(capabilities) is not dict:
+            raise InvalidParams(f"`_meta` needs {META_CAPABILITIES}, an object")
+        client = meta.get(META_CLIENT, _NO_CLIENT)
+        if client is not _NO_CLIENT:
+            if type(client) is not dict:
+                raise InvalidParams(f"{META_CLIENT} is an object")
+            check_implementation(client, META_CLIENT)
+        level = meta.get(META_LOG_LEVEL)
+        if level is not None and level not in LOG_LEVELS:
+            raise InvalidParams(f"{META_LOG_LEVEL} is one of {', '.join(LOG_LEVELS)}")
+        self._check_method(request.method, version)
+        return Scope(request, self, version, cast("Json", client), cast("Json", capabilities), level)
+
+    def _check_method(self, method: str, revision: Revision) -> None:
+        methods = METHODS[revision]
+        if method not in methods:
+            raise MethodNotFound(method)
+        offered = self.profile.capabilities()
+        known = watchable(offered) if method == "subscriptions/listen" else offers(offered, methods[method])
+        if not known:
+            raise MethodNotFound(method)  # L-37: not advertised, not there
+
+    def discover(self) -> Json:
+        """The result of `server/discover` (L-25)."""
+        result: Json = {
+            "supportedVersions": list(STATELESS),
+            "capabilities": self.profile.capabilities(),
+            **self.profile.cache.fields(),
+        }
+        if self.profile.instructions is not None:
+            result["instructions"] = self.profile.instructions
+        return result
+
+    def finish(self, scope: Scope, result: Json) -> Json:
+        """The result with its stamps: type, cache hints where due, and who we are (L-32, L-34, CA-1)."""
+        stamped: Json = {"resultType": "complete"}
+        if scope.method in CACHEABLE and result.get("resultType", "complete") == "complete":
+            stamped.update(_NO_HINT)
+        stamped.update(result)
+        own = result.get("_meta")
+        stamped["_meta"] = {**self._stamp, **own} if own else self._stamp
+        return stamped
+
+    def refuse(self, scope: Scope, error: McpError) -> McpError:
+        """The error with the code of this era: a missing resource is a bad parameter (R-3, E-4)."""
+        if error.code == -32002:
+            return McpError(error.message, code=INVALID_PARAMS, data=error.data)
+        return error
+
+
+def watchable(capabilities: Json) -> bool:
+    """Whether there is anything to subscribe to (SU-10)."""
+    for feature in ("tools", "prompts", "resources"):
+        flags: Any = capabilities.get(feature)
+        if isinstance(flags, dict) and (flags.get("listChanged") or flags.get("subscribe")):
+            return True
+    return False

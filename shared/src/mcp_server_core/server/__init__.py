@@ -1,0 +1,1 @@
+"""What an author of a server uses. Knows methods, never bytes."""

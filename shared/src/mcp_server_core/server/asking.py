@@ -1,0 +1,238 @@
+"""Questions to the client: elicitation, sampling and roots.
+
+To a handshake client a question is a request. For a stateless client the handler stops at the question, the
+call ends with `input_required`, and when the client retries, the handler runs again from the top and finds its
+answers in place; answers of earlier rounds travel in the sealed request state (MR-15).
+"""
+
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+
+from ..errors import InvalidParams, MissingCapability, ToolError
+from ..protocol.codec import canonical
+from ..protocol.messages import Json
+from ..protocol.revisions import offers
+from ..protocol.scope import Scope
+from ..protocol.sealing import Sealer, bind
+
+T = TypeVar("T")
+A = TypeVar("A")
+ROOTS_TIMEOUT = 3.0  # some clients declare roots and never answer
+ANSWER_TIMEOUT = 600.0  # a person may be thinking
+
+
+class Accepted(NamedTuple, Generic[T]):
+    """The user filled in the form."""
+
+    data: T
+
+
+class Declined(NamedTuple):
+    """The user said no."""
+
+
+class Cancelled(NamedTuple):
+    """The user closed the question without an answer."""
+
+
+class Sampled(NamedTuple):
+    """What the client's model wrote."""
+
+    text: str
+    model: str
+    stop_reason: str | None
+    content: list[Json]
+
+
+class Root(NamedTuple):
+    """A place the client says it works in."""
+
+    uri: str
+    name: str | None
+
+
+class Question(Generic[A]):
+    """Something only the client can answer. `read` makes the answer of what comes back."""
+
+    __slots__ = ("capability", "kind", "method", "params", "read", "timeout")
+
+    def __init__(
+        self,
+        kind: Literal["elicit", "sample", "roots"],
+        method: str,
+        params: Json | None,
+        capability: tuple[str, ...],
+        read: Callable[[Json], A],
+        timeout: float = ANSWER_TIMEOUT,
+    ) -> None:
+        self.kind = kind
+        self.method = method
+        self.params = params
+        self.capability = capability
+        self.read = read
+        self.timeout = timeout
+
+    def require(self, capabilities: Json) -> None:
+        """Raise MissingCapability unless the client declared what this question needs (MR-4, D-11)."""
+        if not _declared(capabilities, self.capability):
+            required: Json = {}
+            inner = required
+            for name in self.capability:
+                inner[name] = inner = {}
+            raise MissingCapability(required)
+
+    def input_request(self) -> Json:
+        """The question as it stands in `inputRequests`."""
+        if self.params is None:
+            return {"method": self.method}
+        return {"method": self.method, "params": self.params}
+
+
+def _declared(capabilities: Json, path: tuple[str, ...]) -> bool:
+    if path == ("elicitation", "form"):
+        # EL-1: an empty object means forms only.
+        modes = capabilities.get("elicitation")
+        return isinstance(modes, dict) and (not modes or "form" in modes)
+    return offers(capabilities, path)
+
+
+def elicit_form(
+    message: str, schema: Json, read: Callable[[Any], T]
+) -> Question[Accepted[T] | Declined | Cancelled]:
+    """Ask the user to fill in a form."""
+    params: Json = {"mode": "form", "message": message, "requestedSchema": schema}
+    return Question(
+        "elicit",
+        "elicitation/create",
+        params,
+        ("elicitation", "form"),
+        lambda result: _read_action(result, lambda: read(result.get("content") or {})),
+    )
+
+
+def elicit_url(message: str, url: str) -> Question[Accepted[None] | Declined | Cancelled]:
+    """Ask the user to open a page, for what must not pass through the client (EL-4)."""
+    params: Json = {"mode": "url", "message": message, "url": url}
+    return Question(
+        "elicit",
+        "elicitation/create",
+        params,
+        ("elicitation", "url"),
+        lambda result: _read_action(result, lambda: None),
+    )
+
+
+def _read_action(result: Json, data: Callable[[], T]) -> Accepted[T] | Declined | Cancelled:
+    match result.get("action"):
+        case "accept":
+            return Accepted(data())
+        case "decline" | "reject":  # EL-5: `reject` was in a draft
+            return Declined()
+        case _:
+            return Cancelled()
+
+
+def sample(params: Json) -> Question[Sampled]:
+    """Ask the client's model to write something."""
+    path = ("sampling", "tools") if "tools" in params else ("sampling",)
+    return Question("sample", "sampling/createMessage", params, path, _read_sampled)
+
+
+def _read_sampled(result: Json) -> Sampled:
+    content = result.get("content")
+    blocks: list[Any] = content if isinstance(content, list) else [content]
+    kept: list[Json] = [block for block in blocks if isinstance(block, dict)]
+    text = "".join(str(block.get("text", "")) for block in kept if block.get("type") == "text")
+    reason = result.get("stopReason")
+    return Sampled(text, str(result.get("model", "")), reason if isinstance(reason, str) else None, kept)
+
+
+def list_roots() -> Question[list[Root]]:
+    """Ask the client which places it works in."""
+    return Question("roots", "roots/list", None, ("roots",), _read_roots, ROOTS_TIMEOUT)
+
+
+def _read_roots(result: Json) -> list[Root]:
+    roots = result.get("roots")
+    if not isinstance(roots, list):
+        return []
+    return [
+        Root(item["uri"], item.get("name") if isinstance(item.get("name"), str) else None)
+        for item in roots
+        if isinstance(item, dict) and isinstance(item.get("uri"), str)
+    ]
+
+
+class InputRequired(BaseException):
+    """Not an error: the handler cannot go on before the client answers.
+
+    It derives from BaseException so that a handler's `except Exception` does not swallow it.
+    """
+
+    def __init__(self, questions: Mapping[str, Question[Any]]) -> None:
+        super().__init__("waiting for the client")
+        self.questions = questions
+
+
+_Answers: TypeAlias = dict[str, Json]
+
+
+class Replay:
+    """The answers a stateless request brought with it, and the questions it still has.
+
+    An answer counts only for the very question it was given to: if the question changed since (another file,
+    another number of rows), it is asked again.
+    """
+
+    __slots__ = ("_answers", "_asked", "_binding", "_now", "_sealer")
+
+    def __init__(self, scope: Scope, sealer: Sealer, principal: str, now: float) -> None:
+        self._sealer = sealer
+        self._now = now
+        self._binding = bind(scope.method, scope.params, principal)
+        self._answers: _Answers = {}
+        self._asked: dict[str, str] = {}
+        state = scope.params.get("requestState")
+        responses = scope.params.get("inputResponses", {})
+        if state is not None:
+            if type(state) is not str:
+                raise InvalidParams("`requestState` is a string")
+            payload = sealer.open(state, binding=self._binding, now=now)
+            self._answers.update(payload["answers"])
+            self._asked.update(payload["asked"])
+        if type(responses) is not dict or any(type(item) is not dict for item in responses.values()):
+            raise InvalidParams("`inputResponses` is an object of objects")  # MR-11
+        for key, response in responses.items():
+            # A key that was never asked is ignored. Without a state there is nothing to compare with.
+            if state is None or key in self._asked:
+                self._answers.setdefault(key, response)
+
+    def find(self, key: str, question: Question[A]) -> Json | None:
+        """The answer that was given to this question, if it was."""
+        answer = self._answers.get(key)
+        if answer is None or self._asked.get(key, _digest(question)) != _digest(question):
+            return None
+        return answer
+
+    def result(self, signal: InputRequired) -> Json:
+        """The result that asks the client (MR-2, MR-3)."""
+        for key, question in signal.questions.items():
+            self._asked[key] = _digest(question)
+            self._answers.pop(key, None)
+        kept = {key: self._asked[key] for key in (*self._answers, *signal.questions) if key in self._asked}
+        payload: Json = {"answers": self._answers, "asked": kept}
+        return {
+            "resultType": "input_required",
+            "inputRequests": {key: question.input_request() for key, question in signal.questions.items()},
+            "requestState": self._sealer.seal(payload, binding=self._binding, now=self._now),
+        }
+
+
+def _digest(question: Question[Any]) -> str:
+    return sha256(canonical([question.method, question.params])).hexdigest()[:32]
+
+
+def refusal(error: Exception) -> ToolError:
+    """What a handler sees when the client answered a question with an error, or not at all."""
+    return ToolError(f"The client did not answer the server's question: {error}")

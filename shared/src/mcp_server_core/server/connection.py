@@ -1,0 +1,273 @@
+"""One peer over one channel: runs what the session decides and sends what comes of it."""
+
+import logging
+import os
+from collections.abc import Mapping
+from time import time
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from ..channel import Channel
+from ..errors import ConnectionLost, McpError
+from ..protocol.encode import encode_question
+from ..protocol.messages import Json, RequestId, Response, notification
+from ..protocol.revisions import META_SUBSCRIPTION
+from ..protocol.scope import Scope
+from ..protocol.session import Answered, Cancel, Dropped, Event, Notified, Send, Serve, Session
+from .outbox import Outbox
+from .subscriptions import LIST_KINDS, Listener
+
+if TYPE_CHECKING:
+    from .app import Server
+    from .asking import Question, Replay, Root
+
+log = logging.getLogger("mcp_server_core")
+MAX_IN_FLIGHT = 256
+MAX_LISTENERS = 64
+GRACE = 1.0  # after the peer closed its side: time for calls in flight to be answered
+
+
+class _Waiter:
+    """Somebody who waits for an answer of the client."""
+
+    __slots__ = ("event", "response")
+
+    def __init__(self) -> None:
+        self.event = anyio.Event()
+        self.response: Response | None = None
+
+
+class Connection:
+    """Serves one peer until it is gone."""
+
+    def __init__(self, server: "Server[Any]", channel: Channel, principal: str) -> None:
+        self.server = server
+        self.session: Session[_Waiter] = Session(server.profile, principal=principal)
+        self.outbox = Outbox()
+        self.listener = Listener(self.outbox.post)
+        self.streams: dict[RequestId, anyio.Event] = {}
+        self.name = os.urandom(8).hex()
+        self._channel = channel
+        self._roots: list[Root] | None = None
+        self._roots_version = 0
+        self._room: anyio.Event | None = None
+        self._idle: anyio.Event | None = None
+
+    async def run(self) -> None:
+        """Serve until the peer closes the connection or the task is cancelled."""
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._send_notices)
+                await self._read(tasks)
+                await self._wind_down()
+                tasks.cancel_scope.cancel()
+        finally:
+            self.server.subscriptions.drop(self.listener)
+
+    async def _read(self, tasks: TaskGroup) -> None:
+        session, receive = self.session, self._channel.receive
+        try:
+            while True:
+                for event in session.receive(await receive()):
+                    if type(event) is Serve:
+                        tasks.start_soon(self._serve, event.scope)
+                    else:
+                        await self._handle(event)
+                if self._busy() >= MAX_IN_FLIGHT and not session.waiting:
+                    await self._wait_for_room()
+        except ConnectionLost:
+            return
+
+    def _busy(self) -> int:
+        return len(self.session.in_flight) - len(self.streams)
+
+    async def _wait_for_room(self) -> None:
+        """Stop reading while too much is in flight: the pipe fills, and the peer has to wait.
+
+        Not while the server itself waits for an answer of the client: that answer must be read.
+        """
+        while self._busy() >= MAX_IN_FLIGHT and not self.session.waiting:
+            self._room = anyio.Event()
+            await self._room.wait()
+
+    async def _wind_down(self) -> None:
+        """The peer sends no more. It may still read: give what is in flight a moment."""
+        with anyio.move_on_after(GRACE):
+            while self._busy() > 0:
+                self._idle = anyio.Event()
+                await self._idle.wait()
+
+    async def _handle(self, event: Event) -> None:
+        match event:
+            case Send():
+                await self.send(event.message)
+                self.server.wake()
+            case Serve():
+                raise AssertionError("served by the caller")
+            case Cancel():
+                if event.scope.runner is not None:
+                    event.scope.runner.cancel()
+                self._make_room()
+            case Answered():
+                event.waiter.response = event.response
+                event.waiter.event.set()
+            case Notified():
+                self._notified(event.method)
+            case Dropped():
+                log.debug("dropped: %s", event.reason)
+
+    def _notified(self, method: str) -> None:
+        if method == "notifications/initialized":
+            # L-44: what nobody asked for goes only to clients that completed a handshake.
+            self.server.subscriptions.add_lists(self.listener, LIST_KINDS)
+        elif method == "notifications/roots/list_changed":
+            self._roots = None
+            self._roots_version += 1
+
+    async def _serve(self, scope: Scope) -> None:
+        """Run one handler and send its answer, unless the peer has cancelled it meanwhile."""
+        with anyio.CancelScope() as runner:
+            scope.runner = runner
+            if scope.closed:
+                return
+            try:
+                reply = self.session.finish(scope, await self.server.answer(self, scope))
+            except McpError as error:
+                reply = self.session.refuse(scope, error)
+            self._make_room()
+            if reply is not None:
+                await self.send(reply, about=scope.id)
+        self.server.wake()
+
+    def _make_room(self) -> None:
+        if self._room is not None:
+            self._room.set()
+        if self._idle is not None:
+            self._idle.set()
+
+    async def send(self, message: Json | list[Json], *, about: RequestId | None = None) -> None:
+        """Send a message; a peer that is gone is noticed by whoever reads."""
+        try:
+            await self._channel.send(message, about=about)
+        except ConnectionLost:
+            log.debug("the peer is gone")
+
+    async def _send_notices(self) -> None:
+        while True:
+            await self.send(await self.outbox.take())
+
+    # Subscriptions of the stateless era.
+
+    async def listen(self, scope: Scope, listener: Listener, accepted: Json) -> Json:
+        """Hold a listen stream open until the client cancels it or the server stops (SU-1, SU-6)."""
+        if len(self.streams) >= MAX_LISTENERS:
+            raise McpError(f"At most {MAX_LISTENERS} subscriptions at once")
+        ended = self.streams[scope.id] = anyio.Event()
+        hub = self.server.subscriptions
+        try:
+            # The acknowledgement takes the same way as the notices, so nothing can overtake it.
+            listener.tell("notifications/subscriptions/acknowledged", {"notifications": accepted})
+            hub.add_lists(listener, [kind for kind in LIST_KINDS if accepted.get(f"{kind}ListChanged")])
+            for uri in accepted.get("resourceSubscriptions", ()):
+                hub.add_uri(listener, uri)
+            await ended.wait()
+        finally:
+            hub.drop(listener)
+            del self.streams[scope.id]
+            if scope.closed:
+                self.outbox.forget(listener)  # S-7: nothing more after a cancellation
+        while (message := self.outbox.take_now()) is not None:
+            await self.send(message)
+        return {"_meta": {META_SUBSCRIPTION: scope.id}}
+
+    async def end_streams(self) -> None:
+        """End every listen stream as the specification wants it: the result, then `cancelled` (SU-7)."""
+        ids = list(self.streams)
+        for ended in list(self.streams.values()):
+            ended.set()
+        while any(id in self.session.in_flight for id in ids):
+            self._idle = anyio.Event()
+            await self._idle.wait()
+        for id in ids:
+            await self.send(notification("notifications/cancelled", {"requestId": id}))
+
+    # Questions to a handshake client.
+
+    async def ask_all(self, questions: "Mapping[str, Question[Any]]", scope: Scope) -> dict[str, Any]:
+        """Send every question at once and wait for all answers."""
+        answers: dict[str, Any] = {}
+
+        async def ask(key: str, question: "Question[Any]") -> None:
+            answers[key] = question.read(await self._ask(question, scope))
+
+        if len(questions) == 1:
+            for key, question in questions.items():
+                await ask(key, question)
+            return answers
+        failure: Exception | None = None
+
+        async def guarded(key: str, question: "Question[Any]") -> None:
+            nonlocal failure
+            try:
+                await ask(key, question)
+            except Exception as error:  # noqa: BLE001 - the first one is raised below, outside the group
+                failure = failure or error
+
+        async with anyio.create_task_group() as tasks:
+            for key, question in questions.items():
+                tasks.start_soon(guarded, key, question)
+        if failure is not None:
+            raise failure
+        return answers
+
+    async def _ask(self, question: "Question[Any]", scope: Scope | None) -> Json:
+        from .asking import refusal
+
+        handshake = self.session.handshake
+        assert handshake is not None, "only a handshake client can be asked directly"
+        params = question.params
+        if params is not None:
+            params = encode_question(question.method, params, handshake.revision)
+            if params.get("mode") == "url":
+                params = {**params, "elicitationId": os.urandom(16).hex()}
+        waiter = _Waiter()
+        id, message = self.session.ask(question.method, params, waiter)
+        self._make_room()
+        try:
+            await self.send(message, about=None if scope is None else scope.id)
+            with anyio.move_on_after(question.timeout):
+                await waiter.event.wait()
+        finally:
+            withdrawn = self.session.abandon(id, "no longer needed")
+            if withdrawn is not None:
+                with anyio.CancelScope(shield=True), anyio.move_on_after(GRACE):
+                    await self.send(withdrawn)
+        if waiter.response is None:
+            raise refusal(TimeoutError(f"no answer within {question.timeout:.0f} s"))
+        if waiter.response.result is None:
+            raise refusal(waiter.response.error or McpError("no result"))
+        return waiter.response.result
+
+    async def roots(self) -> "list[Root]":
+        """The client's roots, asked once and again after it says they changed (RO-6)."""
+        from ..errors import ToolError
+        from .asking import list_roots
+
+        while self._roots is None:
+            question, version = list_roots(), self._roots_version
+            try:
+                roots = question.read(await self._ask(question, None))
+            except ToolError:
+                # A client that declares roots and does not answer is not asked again at every call.
+                roots = []
+            if version == self._roots_version:  # else they changed while the answer was on its way
+                self._roots = roots
+        return self._roots
+
+    def open_replay(self, scope: Scope) -> "Replay":
+        """The answers a stateless request brought along."""
+        from .asking import Replay
+
+        return Replay(scope, self.server.sealer(), self.session.principal, time())

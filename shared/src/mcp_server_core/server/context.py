@@ -1,0 +1,185 @@
+"""What a handler may do besides returning: report, ask, announce. The same words in every revision."""
+
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, Unpack, cast, get_origin
+
+from ..protocol.messages import Json
+from ..protocol.revisions import LogLevel
+from ..protocol.scope import Scope
+
+if TYPE_CHECKING:
+    from .asking import Accepted, Cancelled, Declined, Question, Replay, Root, Sampled
+    from .connection import Connection
+
+S = TypeVar("S")
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+# PR-4: the first reports always go out, later ones at most twenty times a second.
+_FREE_REPORTS = 32
+_REPORT_INTERVAL = 0.05
+
+
+class Context(Generic[S]):
+    """One request, as its handler sees it. Ask for it by type: `ctx: Context[MyState]`."""
+
+    __slots__ = ("_asked", "_connection", "_last_report", "_replay", "_reports", "_scope", "state")
+
+    def __init__(self, connection: "Connection", scope: Scope, state: S) -> None:
+        self.state: S = state
+        """What the server's `state` opened; the same object for every request."""
+        self._connection = connection
+        self._scope = scope
+        self._replay: Replay | None = None
+        self._asked: dict[str, int] = {}
+        self._reports = 0
+        self._last_report = 0.0
+
+    @property
+    def client(self) -> Mapping[str, Any]:
+        """The client's own description: name, version. A label, not a proof (L-33)."""
+        return self._scope.client
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """`_meta` of the request: trace context and whatever else the client sent along."""
+        return self._scope.meta
+
+    @property
+    def session(self) -> str | None:
+        """A name for this client's session, or None for a client that has none (stateless)."""
+        return None if self._scope.era.stateless else self._connection.name
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the client no longer wants the answer. Long work in a thread looks here now and then."""
+        return self._scope.closed
+
+    def supports(self, capability: str) -> bool:
+        """Whether the client declared `elicitation`, `sampling` or `roots`."""
+        return capability in self._scope.capabilities
+
+    async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Say how far the work is. Nothing is sent unless the client asked for it and `done` grew."""
+        scope = self._scope
+        if scope.progress_token is None:
+            return
+        now = monotonic()
+        if self._reports >= _FREE_REPORTS and now - self._last_report < _REPORT_INTERVAL:
+            return
+        notice = scope.progress(done, total, message)
+        if notice is not None:
+            self._reports += 1
+            self._last_report = now
+            await self._connection.send(notice, about=scope.id)
+
+    async def log(self, level: LogLevel, data: Any, *, logger: str | None = None) -> None:
+        """Tell the client something about this request, if it wants that level. Never put secrets here."""
+        notice = self._scope.log(level, data, logger)
+        if notice is not None:
+            await self._connection.send(notice, about=self._scope.id)
+
+    async def changed(self, uri: str) -> None:
+        """Tell everyone who watches this resource that it changed."""
+        await self._connection.server.changed(uri)
+
+    async def in_thread(self, function: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
+        """Run blocking work in one of the server's worker threads."""
+        return await self._connection.server.threads.run(function, *args)
+
+    async def elicit(
+        self, message: str, form: type[T], *, key: str | None = None
+    ) -> "Accepted[T] | Declined | Cancelled":
+        """Ask the user to fill in a form, a flat data type. Ask first, act last: the handler may run again."""
+        from .asking import elicit_form
+        from .signature import Form
+
+        filled = Form(form)
+        return await self._ask_one(
+            elicit_form(message, filled.schema, cast("Callable[[Any], T]", filled.read)), key
+        )
+
+    async def elicit_url(
+        self, message: str, url: str, *, key: str | None = None
+    ) -> "Accepted[None] | Declined | Cancelled":
+        """Ask the user to open a page, for secrets and payments: they must not pass through the client."""
+        from .asking import elicit_url
+
+        return await self._ask_one(elicit_url(message, url), key)
+
+    async def sample(
+        self,
+        messages: str | Sequence[Json],
+        *,
+        max_tokens: int,
+        system_prompt: str | None = None,
+        temperature: float | None = None,
+        stop_sequences: Sequence[str] | None = None,
+        model_preferences: Json | None = None,
+        tools: Sequence[Json] | None = None,
+        key: str | None = None,
+    ) -> "Sampled":
+        """Ask the client's model to write something; messages are text or in the protocol's own shape."""
+        from .asking import sample
+
+        said = (
+            [{"role": "user", "content": {"type": "text", "text": messages}}]
+            if isinstance(messages, str)
+            else list(messages)
+        )
+        optional = {
+            "systemPrompt": system_prompt,
+            "temperature": temperature,
+            "stopSequences": None if stop_sequences is None else list(stop_sequences),
+            "modelPreferences": model_preferences,
+            "tools": None if tools is None else list(tools),
+        }
+        given = {name: value for name, value in optional.items() if value is not None}
+        return await self._ask_one(sample({"messages": said, "maxTokens": max_tokens, **given}), key)
+
+    async def roots(self) -> "list[Root]":
+        """The places the client says it works in; none when the client has no such notion."""
+        from .asking import list_roots
+
+        if not self.supports("roots"):
+            return []
+        if not self._scope.era.stateless:
+            return await self._connection.roots()
+        return await self._ask_one(list_roots(), None)
+
+    async def ask(self, **questions: "Question[Any]") -> dict[str, Any]:
+        """Ask several things at once; the answers come back under the names of the questions."""
+        for question in questions.values():
+            question.require(self._scope.capabilities)
+        if self._scope.era.stateless:
+            return self._answers(questions)
+        return await self._connection.ask_all(questions, self._scope)
+
+    async def _ask_one(self, question: "Question[T]", key: str | None) -> T:
+        if key is None:
+            # The same question of a replayed handler has the same ordinal, and so finds its answer.
+            ordinal = self._asked[question.kind] = self._asked.get(question.kind, 0) + 1
+            key = f"{question.kind}-{ordinal}"
+        answers = await self.ask(**{key: question})
+        return answers[key]
+
+    def _answers(self, questions: "Mapping[str, Question[Any]]") -> dict[str, Any]:
+        from .asking import InputRequired
+
+        replay = self.replay()
+        found = {key: replay.find(key, question) for key, question in questions.items()}
+        missing = {key: questions[key] for key, answer in found.items() if answer is None}
+        if missing:
+            raise InputRequired(missing)
+        return {key: questions[key].read(answer) for key, answer in found.items() if answer is not None}
+
+    def replay(self) -> "Replay":
+        """The answers this request brought along; read once."""
+        if self._replay is None:
+            self._replay = self._connection.open_replay(self._scope)
+        return self._replay
+
+
+def is_context(hint: Any) -> bool:
+    """Whether a parameter's type asks for the Context."""
+    return hint is Context or get_origin(hint) is Context

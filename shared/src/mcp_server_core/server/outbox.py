@@ -1,0 +1,40 @@
+"""Notices waiting to be sent to one peer. A slow peer costs bounded memory: equal notices wait only once."""
+
+import anyio
+
+from ..protocol.messages import Json
+from .subscriptions import Listener, NoticeKey
+
+
+class Outbox:
+    """A queue in which a key stands at most once. Its size is bounded by the number of subscriptions."""
+
+    __slots__ = ("_waiting", "_wake")
+
+    def __init__(self) -> None:
+        self._waiting: dict[NoticeKey, Json] = {}
+        self._wake: anyio.Event | None = None
+
+    def post(self, key: NoticeKey, message: Json) -> None:
+        """Queue a notice, unless one with this key is still waiting."""
+        self._waiting.setdefault(key, message)
+        if self._wake is not None:
+            self._wake.set()
+
+    async def take(self) -> Json:
+        """The next notice; waits for one."""
+        while (message := self.take_now()) is None:
+            self._wake = anyio.Event()
+            await self._wake.wait()
+        return message
+
+    def take_now(self) -> Json | None:
+        """The next notice, or None."""
+        if not self._waiting:
+            return None
+        return self._waiting.pop(next(iter(self._waiting)))
+
+    def forget(self, listener: Listener) -> None:
+        """Throw away what waits for a listener that is gone."""
+        for key in [key for key in self._waiting if key[0] is listener]:
+            del self._waiting[key]

@@ -1,0 +1,42 @@
+"""Worker threads for blocking work: a bounded number, also when their callers have given up on them."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar, TypeVarTuple, Unpack
+
+import anyio
+from anyio import from_thread, to_thread
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+MAX_THREADS = 16
+
+
+class Threads:
+    """A bounded pool. A cancelled caller leaves at once; its thread keeps its place until it is done."""
+
+    __slots__ = ("_count", "_places", "_unbounded")
+
+    def __init__(self, count: int = MAX_THREADS) -> None:
+        self._count = count
+        self._places: anyio.CapacityLimiter | None = None
+        self._unbounded: anyio.CapacityLimiter | None = None
+
+    async def run(self, function: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
+        """Run blocking work and wait for it."""
+        if self._places is None or self._unbounded is None:
+            # A limiter belongs to an event loop, which does not exist yet when a server is built.
+            self._places = anyio.CapacityLimiter(self._count)
+            self._unbounded = anyio.CapacityLimiter(self._count * 4)
+        places, borrower = self._places, object()
+        await places.acquire_on_behalf_of(borrower)
+
+        def work() -> T:
+            try:
+                return function(*args)
+            finally:
+                # When the event loop is gone, so are the places.
+                with suppress(RuntimeError):
+                    from_thread.run_sync(places.release_on_behalf_of, borrower)
+
+        return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._unbounded)

@@ -1,0 +1,80 @@
+"""Makes sure that a process ends when its client is gone, also when a handler blocks the event loop.
+
+A thread waits for the hang-up of standard input and for signals. It asks the event loop to react; a loop that
+does not, or takes too long to wind down, is ended from here.
+"""
+
+import os
+import select
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
+
+import anyio
+
+PATIENCE = 1.8  # seconds; the promise is two
+
+
+class Lifeline:
+    """Watches over one process that serves one client."""
+
+    def __init__(self, input_fd: int, end: Callable[[], None]) -> None:
+        self._input_fd = input_fd
+        self._end = end
+        self._loop_read, self._loop_write = os.pipe()
+        self._thread_read, self._thread_write = os.pipe()
+        os.set_blocking(self._loop_read, False)
+        self._noticed = threading.Event()
+        self._stopping = False
+
+    def start(self) -> None:
+        """Begin to watch. Call from the main thread."""
+        for name in ("SIGTERM", "SIGINT", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None:
+                signal.signal(number, self._on_signal)
+        threading.Thread(target=self._watch, name="lifeline", daemon=True).start()
+
+    async def wait_for_signal(self) -> None:
+        """Return when a signal asks the process to end; meanwhile answer the watching thread."""
+        while True:
+            await anyio.wait_readable(self._loop_read)
+            os.read(self._loop_read, 64)
+            self._noticed.set()
+            if self._stopping:
+                return
+
+    def expect_end(self) -> None:
+        """The process is ending now: make sure that it does."""
+        os.write(self._thread_write, b"e")
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        # Runs between two bytecodes of the main thread, also while a handler blocks the loop.
+        self._stopping = True
+        os.write(self._loop_write, b"s")
+        self.expect_end()
+
+    def _watch(self) -> None:
+        if not self._hung_up_before_end():
+            self._end_after_patience()
+            return
+        # The loop may be healthy and still have requests to read: then it sees the end by itself.
+        os.write(self._loop_write, b"?")
+        if self._noticed.wait(PATIENCE):
+            os.read(self._thread_read, 1)
+            self._end_after_patience()
+        else:
+            self._end()
+
+    def _hung_up_before_end(self) -> bool:
+        """Wait until the client hangs up (True) or the process begins to end (False)."""
+        poll = select.poll()
+        poll.register(self._thread_read, select.POLLIN)
+        poll.register(self._input_fd, 0)  # no events of its own: only a hang-up is reported
+        ready = [fd for fd, _ in poll.poll()]
+        return self._thread_read not in ready
+
+    def _end_after_patience(self) -> None:
+        threading.Event().wait(PATIENCE)
+        self._end()

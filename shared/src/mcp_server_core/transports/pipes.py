@@ -1,0 +1,115 @@
+"""Messages over two file descriptors, one per line: the wire of stdio, for the server's and the client's side."""
+
+import os
+import sys
+from collections import deque
+from typing import Any
+
+import anyio
+
+from ..errors import ConnectionLost, ParseError
+from ..protocol.codec import Malformed, decode, encode
+from ..protocol.lines import DEFAULT_LIMIT, Lines
+from ..protocol.messages import Json, RequestId
+from .readers import can_wait, open_reader
+
+_PIPE_SIZE = 1024 * 1024  # a megabyte in a pipe saves a wake-up per 64 KiB of a large message
+_F_SETPIPE_SZ = 1031  # Linux
+
+
+class PipeChannel:
+    """A channel over a descriptor to read and one to write, both owned by the channel."""
+
+    def __init__(self, read_fd: int, write_fd: int, *, limit: int = DEFAULT_LIMIT) -> None:
+        self.read_fd = read_fd
+        self._write_fd = write_fd
+        self._reader = open_reader(read_fd)
+        self._lines = Lines(limit)
+        self._ready: deque[bytes | Malformed] = deque()
+        self._write_lock = anyio.Lock()
+        self._lost = False
+        if can_wait(write_fd) and not os.isatty(write_fd):
+            os.set_blocking(write_fd, False)
+        _enlarge(read_fd)
+        _enlarge(write_fd)
+
+    async def receive(self) -> Any:
+        """The next message. Reads on only when the last one was taken: a slow server slows its client."""
+        while not self._ready:
+            chunk = await self._reader.read()
+            if not chunk:
+                raise ConnectionLost("the peer closed the connection")
+            self._ready.extend(self._lines.feed(chunk))
+        line = self._ready.popleft()
+        if type(line) is not bytes:
+            return line
+        try:
+            return decode(line)
+        except ParseError as error:
+            return Malformed(error.message)
+
+    async def send(self, message: Json | list[Json], *, about: RequestId | None = None) -> None:
+        """Write one message and its newline; waits while the pipe is full."""
+        await self.send_bytes(encode(message) + b"\n")
+
+    async def send_bytes(self, data: bytes) -> None:
+        """Write bytes as they are."""
+        if not self._write_lock.locked():
+            written = self._write(data)
+            if written == len(data):
+                return
+            self._write_lock.acquire_nowait()
+        else:
+            written = 0
+            await self._write_lock.acquire()
+        try:
+            await self._write_rest(memoryview(data)[written:])
+        finally:
+            self._write_lock.release()
+
+    async def _write_rest(self, rest: memoryview) -> None:
+        while rest:
+            written = self._write(rest)
+            rest = rest[written:]
+            if rest:
+                try:
+                    await anyio.wait_writable(self._write_fd)
+                except (OSError, anyio.ClosedResourceError):
+                    self._lose()
+
+    def _write(self, data: bytes | memoryview) -> int:
+        if self._lost:
+            raise ConnectionLost("the peer is gone")
+        try:
+            return os.write(self._write_fd, data)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            self._lose()
+            return 0
+
+    def _lose(self) -> None:
+        """A broken pipe ends both directions: nobody is there to read an answer."""
+        self._lost = True
+        self._reader.stop()
+        raise ConnectionLost("the peer is gone")
+
+    async def close(self) -> None:
+        """Close both descriptors; whoever reads or writes sees the connection end."""
+        self._lost = True
+        self._reader.stop()
+        for fd in (self.read_fd, self._write_fd):
+            if fd >= 0:
+                anyio.notify_closing(fd)
+                os.close(fd)
+        self.read_fd = self._write_fd = -1
+
+
+def _enlarge(fd: int) -> None:
+    if sys.platform == "linux":
+        from fcntl import fcntl
+
+        try:
+            fcntl(fd, _F_SETPIPE_SZ, _PIPE_SIZE)
+        except OSError:
+            return  # a socket, a file, or more than this user may have
