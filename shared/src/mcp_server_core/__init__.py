@@ -12,33 +12,70 @@ if TYPE_CHECKING:
     from .channel import Channel as Channel
     from .errors import (
         ConnectionLost as ConnectionLost,
+    )
+    from .errors import (
         InvalidCursor as InvalidCursor,
+    )
+    from .errors import (
         InvalidParams as InvalidParams,
+    )
+    from .errors import (
         McpError as McpError,
+    )
+    from .errors import (
         MissingCapability as MissingCapability,
+    )
+    from .errors import (
         RequestTimeout as RequestTimeout,
+    )
+    from .errors import (
         ResourceNotFound as ResourceNotFound,
+    )
+    from .errors import (
         ToolError as ToolError,
     )
-    from .protocol.cursors import read_cursor as read_cursor, write_cursor as write_cursor
+    from .protocol.cursors import read_cursor as read_cursor
+    from .protocol.cursors import write_cursor as write_cursor
     from .protocol.profile import CacheHint as CacheHint
     from .server.app import Server as Server
     from .server.arguments import Arg as Arg
     from .server.asking import (
         Accepted as Accepted,
+    )
+    from .server.asking import (
         Cancelled as Cancelled,
+    )
+    from .server.asking import (
         Declined as Declined,
+    )
+    from .server.asking import (
         Root as Root,
+    )
+    from .server.asking import (
         Sampled as Sampled,
     )
     from .server.content import (
         Audio as Audio,
+    )
+    from .server.content import (
         Contents as Contents,
+    )
+    from .server.content import (
         Embedded as Embedded,
+    )
+    from .server.content import (
         Image as Image,
+    )
+    from .server.content import (
         Link as Link,
+    )
+    from .server.content import (
         Message as Message,
+    )
+    from .server.content import (
         Result as Result,
+    )
+    from .server.content import (
         Text as Text,
     )
     from .server.context import Context as Context

@@ -1,0 +1,454 @@
+"""The client: opens a connection, finds out which era the server speaks, and asks it things."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from types import TracebackType
+from typing import Any, Literal, Self, TypeAlias, cast
+
+import anyio
+import anyio.abc
+
+from ..channel import Channel
+from ..errors import UNSUPPORTED_VERSION, ConnectionLost, McpError, MethodNotFound, RequestTimeout
+from ..protocol.encode import encode_implementation
+from ..protocol.messages import Json, RequestId, notification
+from ..protocol.revisions import (
+    HANDSHAKE,
+    META_CAPABILITIES,
+    META_CLIENT,
+    META_LOG_LEVEL,
+    META_SERVER,
+    META_SUBSCRIPTION,
+    META_VERSION,
+    STATELESS,
+    LogLevel,
+    Revision,
+)
+from .answers import Answers
+from .changes import Change, ChangeKind, Changes, read_change
+from .peer import Peer
+
+Opener: TypeAlias = Callable[[], AbstractAsyncContextManager[Channel]]
+Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
+Logged: TypeAlias = Callable[[str, Any], Awaitable[None]]
+DEFAULT_TIMEOUT = 60.0
+PROBE_TIMEOUT = 10.0
+MAX_ROUNDS = 10  # MR-16
+_ALL_LISTS: tuple[Literal["tools", "prompts", "resources"], ...] = ("tools", "prompts", "resources")
+
+
+class Client:
+    """Talks to one server, at any revision. Use it as an async context manager.
+
+    Without `revision` it probes: stateless if the server is, else the handshake (L-46, L-47).
+    """
+
+    def __init__(
+        self,
+        opener: Opener,
+        *,
+        revision: Revision | None = None,
+        name: str = "mcp-server-core",
+        version: str = "0.1.0",
+        answers: Answers | None = None,
+        on_log: Logged | None = None,
+        log_level: LogLevel | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        probe_timeout: float = PROBE_TIMEOUT,
+    ) -> None:
+        self._opener = opener
+        self._wanted = revision
+        self._info: Json = {"name": name, "version": version}
+        self._answers = answers or Answers()
+        self._on_log = on_log
+        self._log_level: LogLevel | None = log_level
+        self._timeout = timeout
+        self._probe_timeout = probe_timeout
+        self._progress: dict[RequestId, Progress] = {}
+        self._watches: list[Changes] = []
+        self._streams: dict[RequestId, _Stream] = {}
+        self._subscribed: dict[str, int] = {}
+        self._stack = AsyncExitStack()
+        self._link: _Link | None = None
+        self.revision: Revision = HANDSHAKE[0]
+        """The revision both sides speak."""
+        self.server: Json = {}
+        """Who the server says it is."""
+        self.capabilities: Json = {}
+        """What the server says it can do."""
+        self.instructions: str | None = None
+        """What the server wants a model to know about it."""
+
+    # Opening and closing.
+
+    async def __aenter__(self) -> Self:
+        self._tasks = await self._stack.enter_async_context(anyio.create_task_group())
+        try:
+            await self._connect()
+            await self._open()
+        except BaseException:
+            await self._close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._close()
+
+    async def _close(self) -> None:
+        await self._disconnect()
+        self._tasks.cancel_scope.cancel()
+        await self._stack.aclose()
+
+    async def _connect(self) -> None:
+        link = _Link()
+        await self._tasks.start(link.hold, self._opener, self._receive, self._answer)
+        self._link = link
+
+    async def _disconnect(self) -> None:
+        if self._link is not None:
+            link, self._link = self._link, None
+            link.leave.set()
+            with anyio.CancelScope(shield=True):
+                await link.left.wait()
+
+    @property
+    def _peer(self) -> Peer:
+        if self._link is None or self._link.peer is None:
+            raise ConnectionLost("the client is not connected")
+        return self._link.peer
+
+    async def _open(self) -> None:
+        if self._wanted is not None and self._wanted in HANDSHAKE:
+            await self._handshake(self._wanted)
+        elif self._wanted is not None:
+            await self._discover(self._timeout)
+        elif not await self._probe():
+            await self._handshake(HANDSHAKE[0])
+
+    async def _probe(self) -> bool:
+        """Whether the server speaks the stateless revision. Anything odd means that it does not (L-47)."""
+        try:
+            await self._discover(self._probe_timeout)
+        except McpError as error:
+            # L-50: a server that names its stateless revisions and has none of ours speaks no other era either.
+            supported = (error.data or {}).get("supported", []) if isinstance(error.data, dict) else []
+            if error.code == UNSUPPORTED_VERSION and not any(item in HANDSHAKE for item in supported):
+                raise
+            return False
+        except RequestTimeout:
+            return False
+        except ConnectionLost:
+            # L-51: some old servers die of an unknown first request; start again and go straight to initialize.
+            await self._disconnect()
+            await self._connect()
+            return False
+        return True
+
+    async def _discover(self, timeout: float) -> None:
+        self.revision = STATELESS[0]
+        result = await self._peer.request("server/discover", {"_meta": self._envelope()}, timeout=timeout)
+        supported = result.get("supportedVersions")
+        if not isinstance(supported, list) or STATELESS[0] not in supported:
+            raise McpError("The server's answer to server/discover does not name a revision we speak")
+        self.capabilities = _object(result.get("capabilities"))
+        # Seed form: before its release the revision had serverInfo in the body.
+        self.server = _object(_object(result.get("_meta")).get(META_SERVER)) or _object(
+            result.get("serverInfo")
+        )
+        self.instructions = result.get("instructions")
+
+    async def _handshake(self, offered: Revision) -> None:
+        params: Json = {
+            "protocolVersion": offered,
+            "capabilities": self._answers.capabilities(offered),
+            "clientInfo": encode_implementation(self._info, offered),
+        }
+        result = await self._peer.request("initialize", params, timeout=self._timeout)
+        agreed = result.get("protocolVersion")
+        if agreed not in HANDSHAKE:
+            raise McpError(f"The server wants revision {agreed!r}, which this client does not speak")  # L-6
+        self.revision = agreed
+        self.capabilities = _object(result.get("capabilities"))
+        self.server = _object(result.get("serverInfo"))
+        self.instructions = result.get("instructions")
+        await self._peer.send(notification("notifications/initialized"))
+        if self._log_level is not None and "logging" in self.capabilities:
+            await self.request("logging/setLevel", {"level": self._log_level})
+
+    @property
+    def stateless(self) -> bool:
+        """Whether each request stands alone."""
+        return self.revision in STATELESS
+
+    def _envelope(self) -> Json:
+        meta: Json = {
+            META_VERSION: self.revision,
+            META_CAPABILITIES: self._answers.capabilities(self.revision),
+            META_CLIENT: self._info,
+        }
+        if self._log_level is not None:
+            meta[META_LOG_LEVEL] = self._log_level
+        return meta
+
+    # Asking.
+
+    async def request(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        progress: Progress | None = None,
+    ) -> Json:
+        """Send any request and wait for its result; questions the server has on the way are answered."""
+        given = dict(params or {})
+        for _ in range(MAX_ROUNDS):
+            result = await self._request_once(method, given, timeout or self._timeout, progress)
+            kind = result.get("resultType", "complete")  # L-35
+            if not self.stateless or kind == "complete":
+                return result
+            if kind != "input_required":
+                raise McpError(f"The server answered with a result of unknown type {kind!r}")
+            given = {**dict(params or {}), **await self._fulfil(result)}
+        raise McpError(f"The server asked for more input {MAX_ROUNDS} times; giving up")
+
+    async def _request_once(
+        self, method: str, params: Json, timeout: float, progress: Progress | None
+    ) -> Json:
+        id = self._peer.next_id()
+        meta: Json = dict(params.get("_meta", {}))
+        if self.stateless:
+            meta = {**self._envelope(), **meta}
+        if progress is not None:
+            meta["progressToken"] = id
+            self._progress[id] = progress
+        sent = {**params, "_meta": meta} if meta else params
+        try:
+            return await self._peer.request(method, sent or None, timeout=timeout, id=id)
+        finally:
+            self._progress.pop(id, None)
+
+    async def _fulfil(self, result: Json) -> Json:
+        """Answer what an `input_required` result asks; what goes into the retry (MR-5, MR-6)."""
+        retry: Json = {}
+        questions: dict[str, Any] = _object(result.get("inputRequests"))
+        if questions:
+            retry["inputResponses"] = {
+                key: await self._answers.answer(question["method"], question.get("params", {}))
+                for key, question in questions.items()
+            }
+        if "requestState" in result:
+            retry["requestState"] = result["requestState"]
+        return retry
+
+    async def _list(self, method: str, key: str) -> list[Json]:
+        items: list[Json] = []
+        cursor: dict[str, str] = {}
+        while True:
+            page = await self.request(method, cursor)
+            items += page[key]
+            if "nextCursor" not in page:  # PG-2: an empty cursor is a cursor
+                return items
+            cursor = {"cursor": page["nextCursor"]}
+
+    async def list_tools(self) -> list[Json]:
+        """Every tool, all pages."""
+        return await self._list("tools/list", "tools")
+
+    async def list_resources(self) -> list[Json]:
+        """Every resource with a fixed URI, all pages."""
+        return await self._list("resources/list", "resources")
+
+    async def list_resource_templates(self) -> list[Json]:
+        """Every family of resources, all pages."""
+        return await self._list("resources/templates/list", "resourceTemplates")
+
+    async def list_prompts(self) -> list[Json]:
+        """Every prompt, all pages."""
+        return await self._list("prompts/list", "prompts")
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        progress: Progress | None = None,
+    ) -> Json:
+        """Call a tool. A failure inside it is a result with `isError`, not an exception."""
+        params = {"name": name, "arguments": dict(arguments or {})}
+        return await self.request("tools/call", params, timeout=timeout, progress=progress)
+
+    async def read_resource(self, uri: str) -> list[Json]:
+        """The contents of a resource."""
+        return (await self.request("resources/read", {"uri": uri}))["contents"]
+
+    async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> Json:
+        """A prompt with its arguments filled in."""
+        return await self.request("prompts/get", {"name": name, "arguments": dict(arguments or {})})
+
+    async def complete(
+        self, reference: Mapping[str, str], argument: str, typed: str, chosen: Mapping[str, str] | None = None
+    ) -> list[str]:
+        """Suggestions for an argument of a prompt or a template."""
+        params: Json = {"ref": dict(reference), "argument": {"name": argument, "value": typed}}
+        if chosen:
+            params["context"] = {"arguments": dict(chosen)}
+        return (await self.request("completion/complete", params))["completion"]["values"]
+
+    async def ping(self) -> None:
+        """See whether the server answers; the stateless revision has `server/discover` for it."""
+        await self.request("server/discover" if self.stateless else "ping")
+
+    async def set_roots(self, roots: Sequence[str]) -> None:
+        """Work in other places from now on; a handshake server is told."""
+        self._answers.roots = list(roots)
+        if not self.stateless:
+            await self._peer.send(notification("notifications/roots/list_changed"))
+
+    # Watching.
+
+    @asynccontextmanager
+    async def watch(
+        self, *uris: str, lists: Iterable[Literal["tools", "prompts", "resources"]] = ()
+    ) -> AsyncGenerator[Changes]:
+        """Changes of resources and lists, as long as the block runs. When it begins, the watch is in place."""
+        changes = Changes(frozenset(uris), frozenset[ChangeKind](lists))
+        watch = self._listen(changes) if self.stateless else self._subscribe(changes)
+        async with watch:
+            yield changes
+
+    @asynccontextmanager
+    async def _subscribe(self, changes: Changes) -> AsyncGenerator[None]:
+        self._watches.append(changes)
+        try:
+            for uri in changes.uris:
+                self._subscribed[uri] = self._subscribed.get(uri, 0) + 1
+                if self._subscribed[uri] == 1:
+                    await self.request("resources/subscribe", {"uri": uri})
+            yield
+        finally:
+            self._watches.remove(changes)
+            for uri in changes.uris:
+                self._subscribed[uri] = self._subscribed.get(uri, 0) - 1
+                if self._subscribed[uri] <= 0:
+                    del self._subscribed[uri]
+                    with (
+                        anyio.move_on_after(1, shield=True),
+                        suppress(ConnectionLost, McpError, RequestTimeout),
+                    ):
+                        await self.request("resources/unsubscribe", {"uri": uri})
+
+    @asynccontextmanager
+    async def _listen(self, changes: Changes) -> AsyncGenerator[None]:
+        stream = _Stream(changes)
+        wanted: Json = {f"{kind}ListChanged": True for kind in _ALL_LISTS if kind in changes.lists}
+        if changes.uris:
+            wanted["resourceSubscriptions"] = sorted(changes.uris)
+        id = self._peer.next_id()
+        self._streams[id] = stream
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(
+                self._hold_stream, id, {"notifications": wanted, "_meta": self._envelope()}, stream
+            )
+            try:
+                with anyio.fail_after(self._timeout):
+                    await stream.opened.wait()
+                if stream.failure is not None:
+                    raise stream.failure
+                yield
+            finally:
+                del self._streams[id]
+                tasks.cancel_scope.cancel()
+
+    async def _hold_stream(self, id: RequestId, params: Json, stream: "_Stream") -> None:
+        try:
+            await self._peer.request("subscriptions/listen", params, timeout=None, id=id)
+        except (McpError, ConnectionLost) as error:
+            stream.failure = error
+        finally:
+            stream.changes.end()
+            stream.opened.set()
+
+    # What the server says.
+
+    async def _receive(self, method: str, params: Json) -> None:
+        meta = _object(params.get("_meta"))
+        if method == "notifications/progress":
+            handler = self._progress.get(cast("RequestId", params.get("progressToken")))
+            if handler is not None:
+                await handler(params["progress"], params.get("total"), params.get("message"))
+        elif method == "notifications/message":
+            if self._on_log is not None:
+                await self._on_log(str(params.get("level")), params.get("data"))
+        elif method == "notifications/subscriptions/acknowledged":
+            stream = self._streams.get(cast("RequestId", meta.get(META_SUBSCRIPTION)))
+            if stream is not None:
+                stream.opened.set()
+        elif method == "notifications/cancelled":
+            stream = self._streams.get(cast("RequestId", params.get("requestId")))
+            if stream is not None:
+                stream.changes.end()
+        else:
+            change = read_change(method, params)
+            if change is not None:
+                self._spread(change, meta.get(META_SUBSCRIPTION))
+
+    def _spread(self, change: Change, subscription: Any) -> None:
+        if subscription is not None:
+            stream = self._streams.get(subscription)
+            if stream is not None:
+                stream.changes.add(change)
+            return
+        for changes in self._watches:
+            if changes.wants(change):
+                changes.add(change)
+
+    async def _answer(self, method: str, params: Json) -> Json:
+        if self.stateless:
+            raise MethodNotFound(method)  # L-36: a stateless server does not send requests
+        if method == "ping":
+            return {}
+        return await self._answers.answer(method, params)
+
+
+class _Stream:
+    """One listen stream."""
+
+    def __init__(self, changes: Changes) -> None:
+        self.changes = changes
+        self.opened = anyio.Event()
+        self.failure: Exception | None = None
+
+
+class _Link:
+    """Holds one connection open in one task: opened, served and closed there."""
+
+    def __init__(self) -> None:
+        self.leave = anyio.Event()
+        self.left = anyio.Event()
+        self.peer: Peer | None = None
+
+    async def hold(
+        self,
+        opener: Opener,
+        on_notification: Callable[[str, Json], Awaitable[None]],
+        on_request: Callable[[str, Json], Awaitable[Json]],
+        *,
+        task_status: anyio.abc.TaskStatus[None],
+    ) -> None:
+        try:
+            async with opener() as channel, anyio.create_task_group() as tasks:
+                self.peer = Peer(channel, on_notification=on_notification, on_request=on_request)
+                tasks.start_soon(self.peer.run)
+                task_status.started()
+                await self.leave.wait()
+                tasks.cancel_scope.cancel()
+        finally:
+            self.left.set()
+
+
+def _object(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}

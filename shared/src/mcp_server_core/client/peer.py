@@ -1,0 +1,152 @@
+"""The client's end of a channel: sends requests, matches answers, hands everything else on."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import anyio
+
+from ..channel import Channel
+from ..errors import ConnectionLost, InternalError, McpError, RequestTimeout
+from ..protocol.codec import Malformed
+from ..protocol.messages import (
+    Json,
+    Notification,
+    Request,
+    RequestId,
+    Response,
+    classify,
+    failure,
+    notification,
+    request,
+    success,
+)
+
+log = logging.getLogger("mcp_server_core.client")
+_LAST_WORDS = 1.0
+
+
+class _Pending:
+    """A request that waits for its answer."""
+
+    __slots__ = ("answered", "response")
+
+    def __init__(self) -> None:
+        self.answered = anyio.Event()
+        self.response: Response | None = None
+
+
+class Peer:
+    """One connection, seen from the client. `run` must be running while requests are made."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        *,
+        on_notification: Callable[[str, Json], Awaitable[None]],
+        on_request: Callable[[str, Json], Awaitable[Json]],
+    ) -> None:
+        self._channel = channel
+        self._on_notification = on_notification
+        self._on_request = on_request
+        self._pending: dict[RequestId, _Pending] = {}
+        self._serving: dict[RequestId, anyio.CancelScope] = {}
+        self._last_id = 0
+        self._lost = False
+
+    async def run(self) -> None:
+        """Read until the server is gone; every request that still waits then fails."""
+        try:
+            async with anyio.create_task_group() as tasks:
+                try:
+                    while True:
+                        value = await self._channel.receive()
+                        for item in value if isinstance(value, list) else (value,):
+                            await self._receive(item, tasks)
+                except ConnectionLost:
+                    tasks.cancel_scope.cancel()
+        finally:
+            self._lost = True
+            for pending in self._pending.values():
+                pending.answered.set()
+
+    async def _receive(self, value: Any, tasks: anyio.abc.TaskGroup) -> None:
+        if isinstance(value, Malformed):
+            log.warning("the server sent something that is no message: %s", value.reason)
+            return
+        match classify(value):
+            case Response() as response:
+                pending = self._pending.pop(response.id, None)
+                if pending is not None:  # CN-3: a late answer is ignored
+                    pending.response = response
+                    pending.answered.set()
+            case Request() as asked:
+                tasks.start_soon(self._answer, asked)
+            case Notification(method="notifications/cancelled") as notice if (
+                notice.params.get("requestId") in self._serving
+            ):
+                self._serving[notice.params["requestId"]].cancel()
+            case Notification() as notice:
+                await self._on_notification(notice.method, notice.params)
+            case invalid:
+                log.warning("the server sent something that is no message: %s", invalid.error.message)
+
+    async def _answer(self, asked: Request) -> None:
+        with anyio.CancelScope() as scope:
+            self._serving[asked.id] = scope
+            try:
+                reply = success(asked.id, await self._on_request(asked.method, asked.params))
+            except McpError as error:
+                reply = failure(asked.id, error)
+            except Exception:
+                log.exception("%s failed", asked.method)
+                reply = failure(asked.id, InternalError("Internal error"))
+            finally:
+                del self._serving[asked.id]
+            await self.send(reply)
+
+    async def send(self, message: Json) -> None:
+        """Send a message; raises ConnectionLost when the server is gone."""
+        await self._channel.send(message)
+
+    def next_id(self) -> int:
+        """An id that was never used on this connection (J-3)."""
+        self._last_id += 1
+        return self._last_id
+
+    async def request(
+        self, method: str, params: Json | None, *, timeout: float | None, id: RequestId | None = None
+    ) -> Json:
+        """Send a request and wait for its result. McpError, RequestTimeout or ConnectionLost say what went wrong."""
+        id = self.next_id() if id is None else id
+        pending = self._pending[id] = _Pending()
+        try:
+            if self._lost:
+                raise ConnectionLost("the server is gone")
+            await self._channel.send(request(id, method, params))
+            with anyio.move_on_after(timeout):
+                await pending.answered.wait()
+        except ConnectionLost:
+            self._pending.pop(id, None)
+            raise
+        finally:
+            await self._give_up(id, method)
+        response = pending.response
+        if response is None:
+            if self._lost:
+                raise ConnectionLost(f"the server went away before it answered {method}")
+            raise RequestTimeout(f"{method}: no answer within {timeout} s")
+        if response.error is not None:
+            raise response.error
+        assert response.result is not None
+        return response.result
+
+    async def _give_up(self, id: RequestId, method: str) -> None:
+        """Tell the server that nobody waits any more: after a timeout, or when the caller was cancelled."""
+        if self._pending.pop(id, None) is None or self._lost or method == "initialize":  # L-13
+            return
+        with anyio.move_on_after(_LAST_WORDS, shield=True):
+            try:
+                await self._channel.send(notification("notifications/cancelled", {"requestId": id}))
+            except ConnectionLost:
+                return
