@@ -3,6 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from ..budgets import MAX_RESULT_CHARS
 from .serving import serve
 
 if TYPE_CHECKING:
@@ -20,6 +21,19 @@ def parser(name: str, version: str, description: str | None) -> argparse.Argumen
     shared.add_argument("--read-only", action="store_true", help="offer only tools that change nothing")
     shared.add_argument("--tools", metavar="A,B", type=_names, help="offer only these tools")
     shared.add_argument("--no-tools", metavar="A,B", type=_names, default=(), help="do not offer these tools")
+    shared.add_argument(
+        "--max-result-chars",
+        metavar="N",
+        type=_positive,
+        default=MAX_RESULT_CHARS,
+        help=f"longest result of a tool (default: {MAX_RESULT_CHARS})",
+    )
+    shared.add_argument(
+        "--roots",
+        choices=("narrow", "ignore", "replace"),
+        default="narrow",
+        help="what the client's roots do to the allowed directories (default: narrow)",
+    )
     shared.add_argument(
         "--log-level",
         choices=LOG_LEVELS,
@@ -44,6 +58,8 @@ def run(server: "Server[Any]", args: argparse.Namespace) -> None:
         server.select(Selection(read_only=args.read_only, only=args.tools, without=args.no_tools))
     except ValueError as error:
         raise SystemExit(f"{server.name}: {error}") from None
+    server.access.mode, server.access.read_only = args.roots, args.read_only
+    server.max_result_chars = args.max_result_chars
     serve(server, line_limit=args.max_message_mib * 1024 * 1024, log_level=args.log_level)
 
 

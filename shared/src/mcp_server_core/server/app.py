@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, cast, get_ty
 import anyio
 import anyio.lowlevel
 
+from ..budgets import MAX_RESULT_CHARS
 from ..channel import Channel
 from ..errors import LocalProtocolError, ToolError
 from ..protocol.messages import Json
 from ..protocol.profile import CacheHint, Profile
 from ..protocol.scope import Scope
+from .access import Access
 from .calling import Handler
 from .catalogue import Catalogue, Selection
 from .connection import Connection
@@ -25,6 +27,7 @@ from .subscriptions import LIST_KINDS, Subscriptions
 from .threads import Threads
 
 if TYPE_CHECKING:
+    from ..places import Grant
     from ..protocol.sealing import Sealer
 
 log = logging.getLogger("mcp_server_core")
@@ -39,6 +42,7 @@ class Server(Generic[S]):
 
     `state` opens what the handlers share (a database, a folder): an async context manager, entered after the
     first answer went out and left when the server stops. `background` tasks run as long as it is open.
+    `grants` are the directories the operator allows; `await ctx.places()` is what they come to for one client.
     """
 
     def __init__(
@@ -51,6 +55,7 @@ class Server(Generic[S]):
         state: Callable[[], AbstractAsyncContextManager[S]] | None = None,
         parts: Sequence[Registry] = (),
         background: Sequence[Background[S]] = (),
+        grants: "Sequence[Grant]" = (),
         cache: CacheHint = CacheHint(),  # noqa: B008 - a NamedTuple does not change
         page_size: int = PAGE_SIZE,
         sealer: "Sealer | None" = None,
@@ -59,6 +64,8 @@ class Server(Generic[S]):
         if title is not None:
             info["title"] = title
         self.page_size = page_size
+        self.max_result_chars = MAX_RESULT_CHARS
+        self.access = Access(grants)
         self.threads = Threads()
         self.subscriptions = Subscriptions(self._watch_changed)
         self._parts = list(parts)

@@ -9,6 +9,7 @@ from ..protocol.revisions import LogLevel
 from ..protocol.scope import Scope
 
 if TYPE_CHECKING:
+    from ..places import Places
     from .asking import Accepted, Cancelled, Declined, Question, Replay, Root, Sampled
     from .connection import Connection
 
@@ -146,6 +147,17 @@ class Context(Generic[S]):
         if not self._scope.era.stateless:
             return await self._connection.roots()
         return await self._ask_one(list_roots(), None)
+
+    async def places(self) -> "Places":
+        """The directories this client may use: what the operator granted, narrowed by the client's roots."""
+        server = self._connection.server
+        roots = await self.roots() if server.access.wants_roots else []
+        return await self.in_thread(server.access.places, tuple(root.uri for root in roots))
+
+    @property
+    def max_chars(self) -> int:
+        """How many characters a result may have. Longer ones are cut by the tool, which says how to go on."""
+        return self._connection.server.max_result_chars
 
     async def ask(self, **questions: "Question[Any]") -> dict[str, Any]:
         """Ask several things at once; the answers come back under the names of the questions."""

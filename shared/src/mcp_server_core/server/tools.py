@@ -3,6 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..budgets import fit_text
 from ..errors import ToolError
 from ..protocol.messages import Json
 from .calling import Handler
@@ -51,9 +52,21 @@ class Tool:
         """Call the tool; what goes wrong in it is a result the model can read (T-12, T-13)."""
         try:
             given = self.signature.read_arguments(arguments)
-            return self.signature.write_result(await self._handler.run(ctx, **given))
+            return _bounded(self.signature.write_result(await self._handler.run(ctx, **given)), ctx.max_chars)
         except ToolError as error:
             return error_result(str(error))
+
+
+def _bounded(result: Json, limit: int) -> Json:
+    """The last line of defence: a tool that fits its results to `ctx.max_chars` never gets here."""
+    length = sum(len(block["text"]) for block in result["content"] if block["type"] == "text")
+    if length <= limit:
+        return result
+    if "structuredContent" in result or len(result["content"]) > 1:
+        raise ToolError(f"The result has {length} characters, more than the {limit} allowed. Ask for less.")
+    piece = fit_text(result["content"][0]["text"], limit)
+    note = f"\n[truncated: the first {piece.next} of {piece.total} characters]"
+    return {**result, "content": [{"type": "text", "text": piece.text + note}]}
 
 
 def error_result(text: str) -> Json:

@@ -1,0 +1,38 @@
+"""The allowed places of each caller: what the operator granted, as the caller's roots narrow it."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..places import Grant, Places, RootsMode
+
+_REMEMBERED = 64  # sets of roots; each holds a few open directories
+
+
+class Access:
+    """The operator's word, and one Places for each set of roots that clients have sent."""
+
+    def __init__(self, grants: "Sequence[Grant]" = ()) -> None:
+        self._grants = tuple(grants)
+        self.mode: RootsMode = "narrow"
+        self.read_only = False
+        self._by_roots: OrderedDict[tuple[str, ...], Places] = OrderedDict()
+
+    @property
+    def wants_roots(self) -> bool:
+        """Whether the client's roots make a difference at all."""
+        return self.mode != "ignore"
+
+    def places(self, roots: tuple[str, ...]) -> "Places":
+        """The places of a caller with these roots. Blocks: it looks at the disk."""
+        from ..places import Places
+
+        known = self._by_roots.get(roots)
+        if known is None:
+            known = Places(self._grants, roots, mode=self.mode, read_only=self.read_only)
+            self._by_roots[roots] = known
+            if len(self._by_roots) > _REMEMBERED:
+                # Not closed here: a call may still be using it. Its directories go with the last reference.
+                self._by_roots.popitem(last=False)
+        return known
