@@ -1,9 +1,10 @@
 """A small server that uses everything once: what foreign clients are tried against."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Annotated
 
+import anyio
 from typing_extensions import TypedDict
 
 from mcp_server_core import (
@@ -28,6 +29,7 @@ class Notes:
 
     def __init__(self) -> None:
         self.texts = {"groceries": "milk", "ideas": "a better mousetrap"}
+        self.given_up = anyio.Event()
 
 
 class Sum(TypedDict):
@@ -61,6 +63,24 @@ async def count(to: Annotated[int, Arg("Last number", ge=1, le=1000)], ctx: Cont
         await ctx.progress(number, to, f"at {number}")
         await ctx.log("info", f"counted {number}")
     return f"counted to {to}"
+
+
+@part.tool("Wait for ever", read_only=True, open_world=False)
+async def wait(ctx: Context[Notes]) -> str:
+    """Report once, then wait until the client gives up."""
+    await ctx.progress(1, message="waiting")
+    try:
+        await anyio.sleep_forever()
+    finally:
+        ctx.state.given_up.set()
+    return "never said"
+
+
+@part.tool("Notice that the client gave up", read_only=True, open_world=False)
+async def notice_giving_up(ctx: Context[Notes]) -> str:
+    """Answer as soon as a call of `wait` was cancelled."""
+    await ctx.state.given_up.wait()
+    return "the client gave up"
 
 
 @part.tool("Write a note", destructive=True, idempotent=True, open_world=False)
@@ -146,7 +166,7 @@ async def review_note(title: Title) -> str:
 
 
 @asynccontextmanager
-async def open_notes() -> AsyncIterator[Notes]:
+async def open_notes() -> AsyncGenerator[Notes]:
     """Open the state."""
     yield Notes()
 

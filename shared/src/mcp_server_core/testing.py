@@ -10,9 +10,12 @@ from typing_extensions import TypedDict
 from .channel import Channel
 from .client.answers import Answers
 from .client.client import Client, Logged
-from .protocol.revisions import LogLevel, Revision
+from .protocol.revisions import REVISIONS, LogLevel, Revision
 from .server.app import Server
 from .transports.memory import MemoryChannel, pair
+
+
+__all__ = ["REVISIONS", "ClientOptions", "Revision", "connect", "wire"]
 
 
 class ClientOptions(TypedDict, total=False):

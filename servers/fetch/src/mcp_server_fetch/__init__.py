@@ -1,3 +1,3 @@
-"""An MCP server: fetch."""
+"""Brings web pages to a model, as Markdown."""
 
 __version__ = "0.1.0"

@@ -1,3 +1,3 @@
-"""An MCP server: filesystem."""
+"""Reads and watches files inside the directories you allow."""
 
 __version__ = "0.1.0"

@@ -1,3 +1,3 @@
-"""An MCP server: memory."""
+"""Remembers entities, relations and facts between conversations."""
 
 __version__ = "0.1.0"

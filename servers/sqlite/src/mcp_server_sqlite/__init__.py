@@ -1,3 +1,3 @@
-"""An MCP server: sqlite."""
+"""Lets a model query SQLite databases."""
 
 __version__ = "0.1.0"

@@ -155,6 +155,7 @@ async def _resources_subscribe(call: Call) -> Json:
     uri = take(call.params, "uri", str)
     if not call.server.may_watch(uri):
         raise ResourceNotFound(uri)
+    await call.server.opened()  # whatever notices the changes is part of the state
     call.server.subscriptions.add_uri(call.connection.listener, uri)
     return {}
 
@@ -178,6 +179,7 @@ async def _subscriptions_listen(call: Call) -> Json:
         raise InvalidParams("`resourceSubscriptions` is a list of URIs")
     if uris:
         accepted["resourceSubscriptions"] = [uri for uri in dict.fromkeys(uris) if call.server.may_watch(uri)]
+    await call.server.opened()  # whatever notices the changes is part of the state
     listener = Listener(call.connection.outbox.post, call.scope.id)
     return await call.connection.listen(call.scope, listener, accepted)
 

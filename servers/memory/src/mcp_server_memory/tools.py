@@ -1,0 +1,16 @@
+"""What a model may do with this server."""
+
+from mcp_server_core import Registry
+
+from . import __version__
+
+tools = Registry()
+
+
+@tools.tool("About this server", read_only=True, open_world=False)
+async def about() -> str:
+    """Say what this server is, and what it can do in this version."""
+    return (
+        f"mcp-server-memory {__version__}. Remembers entities, relations and facts between conversations. "
+        "This version offers no more than this description."
+    )
