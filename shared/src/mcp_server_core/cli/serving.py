@@ -78,17 +78,16 @@ class _Plain(logging.Formatter):
 
 
 def say_what_we_wait_for(server: "Server[Any]") -> None:
-    """Somebody started the server by hand: say what it is waiting for."""
-    command = [sys.argv[0].rsplit(os.sep, 1)[-1], *sys.argv[1:]]
-    entry = {
-        "mcpServers": {server.name.removeprefix("mcp-server-"): {"command": command[0], "args": command[1:]}}
-    }
+    """Somebody started the server by hand: say what it is waiting for, and how to connect it."""
     import json
 
+    # The way it was started works again; a host has another directory, so a script's path is made absolute.
+    started = [os.path.abspath(part) if os.path.isfile(part) else part for part in sys.orig_argv[1:]]  # noqa: PTH100, PTH113 - import light
+    entry = {server.name.removeprefix("mcp-server-"): {"command": sys.executable, "args": started}}
     sys.stderr.write(
         f"{server.name} {server.version} speaks MCP over standard input and output.\n"
-        "It is waiting for a client; it is not meant to be typed to. To connect one, add this to your host's\n"
-        "configuration (Claude Desktop, Cursor, ...):\n\n"
-        f"{json.dumps(entry, indent=2, ensure_ascii=False)}\n\n"
+        "It is waiting for a client and is not meant to be typed to. To connect one, add this to the\n"
+        "configuration of your host (Claude Desktop, Cursor, ...):\n\n"
+        f"{json.dumps({'mcpServers': entry}, indent=2, ensure_ascii=False)}\n\n"
         "Press Ctrl-D or Ctrl-C to stop.\n"
     )

@@ -1,0 +1,50 @@
+# Everything a developer does here, by name. `make` alone prints this list.
+SHELL := /bin/sh
+PYTHON ?= python3
+# uv is used as it is found; where it is missing, it is installed by name into a folder of its own.
+TOOLS := .tools
+UV := $(shell command -v uv 2>/dev/null || echo $(TOOLS)/bin/uv)
+RUN := $(UV) run --frozen
+
+.PHONY: help run test format lint types check-format tests bench build clean
+.DEFAULT_GOAL := help
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(TOOLS)/bin/uv:
+	@$(PYTHON) -m venv $(TOOLS)
+	@$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.8,<1'
+
+.venv/.ready: $(UV) pyproject.toml uv.lock shared/pyproject.toml $(wildcard servers/*/pyproject.toml)
+	@$(UV) sync --frozen --quiet --python $(PYTHON)
+	@touch $@
+
+run: .venv/.ready ## Show it working: the filesystem server on this directory, driven by our client
+	@$(RUN) python examples/show.py
+
+test: check-format lint types tests ## Run every check: format, lint, types, tests
+
+check-format: .venv/.ready
+	@$(RUN) ruff format --check --quiet . && echo "format: ok"
+
+lint: .venv/.ready ## Look for mistakes
+	@$(RUN) ruff check --quiet . && echo "lint: ok"
+
+types: .venv/.ready ## Check types, strictly
+	@$(RUN) basedpyright --level error && echo "types: ok"
+
+tests: .venv/.ready ## Run the tests alone
+	@$(RUN) pytest
+
+format: .venv/.ready ## Format the code
+	@$(RUN) ruff check --fix --quiet . ; $(RUN) ruff format .
+
+bench: .venv/.ready ## Measure ours against the SDKs, side by side
+	@$(RUN) python -m benchmarks $(if $(QUICK),--quick) $(if $(SUITE),--suite $(SUITE))
+
+build: .venv/.ready ## Build a wheel and an sdist of each package into dist/
+	@$(UV) build --all-packages --out-dir dist
+
+clean: ## Remove what the other targets made
+	@rm -rf .venv $(TOOLS) dist .pytest_cache .ruff_cache .hypothesis
