@@ -5,8 +5,6 @@ from contextlib import asynccontextmanager
 from typing import Annotated
 
 import anyio
-from typing_extensions import TypedDict
-
 from mcp_server_core import (
     Accepted,
     Arg,
@@ -18,6 +16,7 @@ from mcp_server_core import (
     ToolError,
     cli,
 )
+from typing_extensions import TypedDict
 
 part = Registry()
 extra = Registry()

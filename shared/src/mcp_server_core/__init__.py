@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .protocol.profile import CacheHint
     from .server.app import Server
     from .server.arguments import Arg
-    from .server.asking import Accepted, Cancelled, Declined, Root, Sampled
+    from .server.asking import Accepted, Cancelled, Declined, Question, Root, Sampled
     from .server.content import Audio, Contents, Embedded, Image, Link, Message, Result, Text
     from .server.context import Context
     from .server.registry import Registry
@@ -61,6 +61,7 @@ __all__ = [
     "MissingCapability",
     "Page",
     "Piece",
+    "Question",
     "Registry",
     "RequestTimeout",
     "ResourceNotFound",
@@ -91,7 +92,7 @@ _HOMES = {
     "protocol.profile": "CacheHint",
     "server.app": "Server",
     "server.arguments": "Arg",
-    "server.asking": "Accepted Cancelled Declined Root Sampled",
+    "server.asking": "Accepted Cancelled Declined Question Root Sampled",
     "server.content": "Audio Contents Embedded Image Link Message Result Text",
     "server.context": "Context",
     "server.registry": "Registry",

@@ -14,7 +14,6 @@ from .protocol.revisions import REVISIONS, LogLevel, Revision
 from .server.app import Server
 from .transports.memory import MemoryChannel, pair
 
-
 __all__ = ["REVISIONS", "ClientOptions", "Revision", "connect", "wire"]
 
 

@@ -5,7 +5,7 @@ call ends with `input_required`, and when the client retries, the handler runs a
 answers in place; answers of earlier rounds travel in the sealed request state (MR-15).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -53,7 +53,7 @@ class Root(NamedTuple):
 
 
 class Question(Generic[A]):
-    """Something only the client can answer. `read` makes the answer of what comes back."""
+    """Something only the client can answer. `ctx.ask` takes several of them at once."""
 
     __slots__ = ("capability", "kind", "method", "params", "read", "timeout")
 
@@ -73,6 +73,60 @@ class Question(Generic[A]):
         self.read = read
         self.timeout = timeout
 
+    @staticmethod
+    def form(message: str, kind: type[T]) -> "Question[Accepted[T] | Declined | Cancelled]":
+        """Ask the user to fill in a form, a flat data type."""
+        from .signature import Form
+
+        filled = Form(kind)
+        params: Json = {"mode": "form", "message": message, "requestedSchema": filled.schema}
+
+        def read(result: Json) -> "Accepted[T] | Declined | Cancelled":
+            return _read_action(result, lambda: filled.read(result.get("content") or {}))
+
+        return Question("elicit", "elicitation/create", params, ("elicitation", "form"), read)
+
+    @staticmethod
+    def url(message: str, url: str) -> "Question[Accepted[None] | Declined | Cancelled]":
+        """Ask the user to open a page, for what must not pass through the client (EL-4)."""
+        params: Json = {"mode": "url", "message": message, "url": url}
+
+        def read(result: Json) -> "Accepted[None] | Declined | Cancelled":
+            return _read_action(result, lambda: None)
+
+        return Question("elicit", "elicitation/create", params, ("elicitation", "url"), read)
+
+    @staticmethod
+    def sample(
+        messages: str | Sequence[Json],
+        *,
+        max_tokens: int,
+        system_prompt: str | None = None,
+        temperature: float | None = None,
+        stop_sequences: Sequence[str] | None = None,
+        model_preferences: Json | None = None,
+        tools: Sequence[Json] | None = None,
+    ) -> "Question[Sampled]":
+        """Ask the client's model to write something; messages are text or in the protocol's own shape."""
+        said = [_user_text(messages)] if isinstance(messages, str) else list(messages)
+        params: Json = {"messages": said, "maxTokens": max_tokens}
+        for name, value in (
+            ("systemPrompt", system_prompt),
+            ("temperature", temperature),
+            ("stopSequences", stop_sequences),
+            ("modelPreferences", model_preferences),
+            ("tools", tools),
+        ):
+            if value is not None:
+                params[name] = value
+        path = ("sampling",) if tools is None else ("sampling", "tools")  # SA-2
+        return Question("sample", "sampling/createMessage", params, path, _read_sampled)
+
+    @staticmethod
+    def roots() -> "Question[list[Root]]":
+        """Ask the client which places it works in."""
+        return Question("roots", "roots/list", None, ("roots",), _read_roots, ROOTS_TIMEOUT)
+
     def require(self, capabilities: Json) -> None:
         """Raise MissingCapability unless the client declared what this question needs (MR-4, D-11)."""
         if not _declared(capabilities, self.capability):
@@ -89,38 +143,16 @@ class Question(Generic[A]):
         return {"method": self.method, "params": self.params}
 
 
+def _user_text(text: str) -> Json:
+    return {"role": "user", "content": {"type": "text", "text": text}}
+
+
 def _declared(capabilities: Json, path: tuple[str, ...]) -> bool:
     if path == ("elicitation", "form"):
         # EL-1: an empty object means forms only.
         modes = capabilities.get("elicitation")
         return isinstance(modes, dict) and (not modes or "form" in modes)
     return offers(capabilities, path)
-
-
-def elicit_form(
-    message: str, schema: Json, read: Callable[[Any], T]
-) -> Question[Accepted[T] | Declined | Cancelled]:
-    """Ask the user to fill in a form."""
-    params: Json = {"mode": "form", "message": message, "requestedSchema": schema}
-    return Question(
-        "elicit",
-        "elicitation/create",
-        params,
-        ("elicitation", "form"),
-        lambda result: _read_action(result, lambda: read(result.get("content") or {})),
-    )
-
-
-def elicit_url(message: str, url: str) -> Question[Accepted[None] | Declined | Cancelled]:
-    """Ask the user to open a page, for what must not pass through the client (EL-4)."""
-    params: Json = {"mode": "url", "message": message, "url": url}
-    return Question(
-        "elicit",
-        "elicitation/create",
-        params,
-        ("elicitation", "url"),
-        lambda result: _read_action(result, lambda: None),
-    )
 
 
 def _read_action(result: Json, data: Callable[[], T]) -> Accepted[T] | Declined | Cancelled:
@@ -133,12 +165,6 @@ def _read_action(result: Json, data: Callable[[], T]) -> Accepted[T] | Declined 
             return Cancelled()
 
 
-def sample(params: Json) -> Question[Sampled]:
-    """Ask the client's model to write something."""
-    path = ("sampling", "tools") if "tools" in params else ("sampling",)
-    return Question("sample", "sampling/createMessage", params, path, _read_sampled)
-
-
 def _read_sampled(result: Json) -> Sampled:
     content = result.get("content")
     blocks: list[Any] = content if isinstance(content, list) else [content]
@@ -146,11 +172,6 @@ def _read_sampled(result: Json) -> Sampled:
     text = "".join(str(block.get("text", "")) for block in kept if block.get("type") == "text")
     reason = result.get("stopReason")
     return Sampled(text, str(result.get("model", "")), reason if isinstance(reason, str) else None, kept)
-
-
-def list_roots() -> Question[list[Root]]:
-    """Ask the client which places it works in."""
-    return Question("roots", "roots/list", None, ("roots",), _read_roots, ROOTS_TIMEOUT)
 
 
 def _read_roots(result: Json) -> list[Root]:

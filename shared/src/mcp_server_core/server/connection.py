@@ -52,8 +52,7 @@ class Connection:
         self._channel = channel
         self._roots: list[Root] | None = None
         self._roots_version = 0
-        self._room: anyio.Event | None = None
-        self._idle: anyio.Event | None = None
+        self._waiting: list[anyio.Event] = []
 
     async def run(self) -> None:
         """Serve until the peer closes the connection or the task is cancelled."""
@@ -89,15 +88,13 @@ class Connection:
         Not while the server itself waits for an answer of the client: that answer must be read.
         """
         while self._busy() >= MAX_IN_FLIGHT and not self.session.waiting:
-            self._room = anyio.Event()
-            await self._room.wait()
+            await self._next_step()
 
     async def _wind_down(self) -> None:
         """The peer sends no more. It may still read: give what is in flight a moment."""
         with anyio.move_on_after(GRACE):
             while self._busy() > 0:
-                self._idle = anyio.Event()
-                await self._idle.wait()
+                await self._next_step()
 
     async def _handle(self, event: Event) -> None:
         match event:
@@ -109,7 +106,7 @@ class Connection:
             case Cancel():
                 if event.scope.runner is not None:
                     event.scope.runner.cancel()
-                self._make_room()
+                self._step()
             case Answered():
                 event.waiter.response = event.response
                 event.waiter.event.set()
@@ -136,16 +133,21 @@ class Connection:
                 reply = self.session.finish(scope, await self.server.answer(self, scope))
             except McpError as error:
                 reply = self.session.refuse(scope, error)
-            self._make_room()
+            self._step()
             if reply is not None:
                 await self.send(reply, about=scope.id)
         self.server.wake()
 
-    def _make_room(self) -> None:
-        if self._room is not None:
-            self._room.set()
-        if self._idle is not None:
-            self._idle.set()
+    async def _next_step(self) -> None:
+        """Wait until something in flight ends, or begins to wait for the client."""
+        event = anyio.Event()
+        self._waiting.append(event)
+        await event.wait()
+
+    def _step(self) -> None:
+        for event in self._waiting:
+            event.set()
+        self._waiting.clear()
 
     async def send(self, message: Json | list[Json], *, about: RequestId | None = None) -> None:
         """Send a message; a peer that is gone is noticed by whoever reads."""
@@ -188,8 +190,7 @@ class Connection:
         for ended in list(self.streams.values()):
             ended.set()
         while any(id in self.session.in_flight for id in ids):
-            self._idle = anyio.Event()
-            await self._idle.wait()
+            await self._next_step()
         for id in ids:
             await self.send(notification("notifications/cancelled", {"requestId": id}))
 
@@ -234,7 +235,7 @@ class Connection:
                 params = {**params, "elicitationId": os.urandom(16).hex()}
         waiter = _Waiter()
         id, message = self.session.ask(question.method, params, waiter)
-        self._make_room()
+        self._step()
         try:
             await self.send(message, about=None if scope is None else scope.id)
             with anyio.move_on_after(question.timeout):
@@ -253,10 +254,10 @@ class Connection:
     async def roots(self) -> "list[Root]":
         """The client's roots, asked once and again after it says they changed (RO-6)."""
         from ..errors import ToolError
-        from .asking import list_roots
+        from .asking import Question
 
         while self._roots is None:
-            question, version = list_roots(), self._roots_version
+            question, version = Question.roots(), self._roots_version
             try:
                 roots = question.read(await self._ask(question, None))
             except ToolError:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, Unpack, cast, get_origin
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, Unpack, get_origin
 
 from ..protocol.messages import Json
 from ..protocol.revisions import LogLevel
@@ -92,21 +92,17 @@ class Context(Generic[S]):
         self, message: str, form: type[T], *, key: str | None = None
     ) -> "Accepted[T] | Declined | Cancelled":
         """Ask the user to fill in a form, a flat data type. Ask first, act last: the handler may run again."""
-        from .asking import elicit_form
-        from .signature import Form
+        from .asking import Question
 
-        filled = Form(form)
-        return await self._ask_one(
-            elicit_form(message, filled.schema, cast("Callable[[Any], T]", filled.read)), key
-        )
+        return await self._ask_one(Question.form(message, form), key)
 
     async def elicit_url(
         self, message: str, url: str, *, key: str | None = None
     ) -> "Accepted[None] | Declined | Cancelled":
         """Ask the user to open a page, for secrets and payments: they must not pass through the client."""
-        from .asking import elicit_url
+        from .asking import Question
 
-        return await self._ask_one(elicit_url(message, url), key)
+        return await self._ask_one(Question.url(message, url), key)
 
     async def sample(
         self,
@@ -115,38 +111,25 @@ class Context(Generic[S]):
         max_tokens: int,
         system_prompt: str | None = None,
         temperature: float | None = None,
-        stop_sequences: Sequence[str] | None = None,
-        model_preferences: Json | None = None,
-        tools: Sequence[Json] | None = None,
         key: str | None = None,
     ) -> "Sampled":
-        """Ask the client's model to write something; messages are text or in the protocol's own shape."""
-        from .asking import sample
+        """Ask the client's model to write something. `Question.sample` has more knobs; `ask` takes it."""
+        from .asking import Question
 
-        said = (
-            [{"role": "user", "content": {"type": "text", "text": messages}}]
-            if isinstance(messages, str)
-            else list(messages)
+        question = Question.sample(
+            messages, max_tokens=max_tokens, system_prompt=system_prompt, temperature=temperature
         )
-        optional = {
-            "systemPrompt": system_prompt,
-            "temperature": temperature,
-            "stopSequences": None if stop_sequences is None else list(stop_sequences),
-            "modelPreferences": model_preferences,
-            "tools": None if tools is None else list(tools),
-        }
-        given = {name: value for name, value in optional.items() if value is not None}
-        return await self._ask_one(sample({"messages": said, "maxTokens": max_tokens, **given}), key)
+        return await self._ask_one(question, key)
 
     async def roots(self) -> "list[Root]":
         """The places the client says it works in; none when the client has no such notion."""
-        from .asking import list_roots
+        from .asking import Question
 
         if not self.supports("roots"):
             return []
         if not self._scope.era.stateless:
             return await self._connection.roots()
-        return await self._ask_one(list_roots(), None)
+        return await self._ask_one(Question.roots(), None)
 
     async def places(self) -> "Places":
         """The directories this client may use: what the operator granted, narrowed by the client's roots."""

@@ -34,10 +34,13 @@ def terse(schema: Json, *, optional: frozenset[str] = frozenset()) -> Json:
     short = _terse({key: value for key, value in schema.items() if key != "$defs"}, definitions, ())
     for name in optional:
         short["properties"][name] = _without_null(short["properties"][name])
-    recursive = {name for name in definitions if _mentions(short, f"#/$defs/{name}")}
-    if recursive:
-        short["$defs"] = {name: _terse(definitions[name], definitions, (name,)) for name in sorted(recursive)}
-    return short
+    kept: Json = {}
+    while missing := [
+        name for name in definitions if name not in kept and _mentions([short, kept], f"#/$defs/{name}")
+    ]:
+        for name in missing:
+            kept[name] = _terse(definitions[name], definitions, (name,))
+    return {**short, "$defs": kept} if kept else short
 
 
 def _terse(schema: Any, definitions: Json, inside: tuple[str, ...]) -> Any:
