@@ -32,20 +32,24 @@ def serve(server: "Server[Any]", *, line_limit: int = DEFAULT_LIMIT, log_level: 
 
 async def _serve(server: "Server[Any]", line_limit: int) -> None:
     channel = open_stdio(limit=line_limit)
+    if sys.platform == "win32":
+        # No hang-up to wait for and no signals to catch: the end of the input ends the process.
+        await server.serve(channel)
+        return
     lifeline = Lifeline(channel.read_fd, lambda: os._exit(0))
     lifeline.start()
     async with anyio.create_task_group() as tasks:
-
-        async def obey_signals() -> None:
-            await lifeline.wait_for_signal()
-            with anyio.move_on_after(POLITE):
-                await server.stop()
-            tasks.cancel_scope.cancel()
-
-        tasks.start_soon(obey_signals)
+        tasks.start_soon(_obey_signals, server, lifeline, tasks.cancel_scope)
         await server.serve(channel)
         lifeline.expect_end()
         tasks.cancel_scope.cancel()
+
+
+async def _obey_signals(server: "Server[Any]", lifeline: Lifeline, serving: anyio.CancelScope) -> None:
+    await lifeline.wait_for_signal()
+    with anyio.move_on_after(POLITE):
+        await server.stop()
+    serving.cancel()
 
 
 def _leave() -> None:

@@ -6,6 +6,7 @@ from collections import deque
 from typing import Any
 
 import anyio
+from anyio import to_thread
 
 from ..errors import ConnectionLost, ParseError
 from ..protocol.codec import Malformed, decode, encode
@@ -28,7 +29,8 @@ class PipeChannel:
         self._ready: deque[bytes | Malformed] = deque()
         self._write_lock = anyio.Lock()
         self._lost = False
-        if can_wait(write_fd) and not os.isatty(write_fd):
+        self._writes_directly = can_wait(write_fd)
+        if self._writes_directly and not os.isatty(write_fd):
             os.set_blocking(write_fd, False)
         _enlarge(read_fd)
         _enlarge(write_fd)
@@ -54,13 +56,14 @@ class PipeChannel:
 
     async def send_bytes(self, data: bytes) -> None:
         """Write bytes as they are."""
-        if not self._write_lock.locked():
+        written = 0
+        if self._writes_directly and not self._write_lock.locked():
+            # Most answers fit into the pipe: no lock, no turn of the event loop.
             written = self._write(data)
             if written == len(data):
                 return
             self._write_lock.acquire_nowait()
         else:
-            written = 0
             await self._write_lock.acquire()
         try:
             await self._write_rest(memoryview(data)[written:])
@@ -69,13 +72,15 @@ class PipeChannel:
 
     async def _write_rest(self, rest: memoryview) -> None:
         while rest:
-            written = self._write(rest)
-            rest = rest[written:]
-            if rest:
+            if self._writes_directly:
                 try:
                     await anyio.wait_writable(self._write_fd)
                 except (OSError, anyio.ClosedResourceError):
                     self._lose()
+                rest = rest[self._write(rest) :]
+            else:
+                # A file, or a Windows pipe: nothing to wait for, so a thread does the waiting.
+                rest = rest[await to_thread.run_sync(self._write, rest) :]
 
     def _write(self, data: bytes | memoryview) -> int:
         if self._lost:
