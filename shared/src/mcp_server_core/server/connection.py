@@ -158,7 +158,8 @@ class Connection:
 
     async def _send_notices(self) -> None:
         while True:
-            await self.send(await self.outbox.take())
+            listener, notice = await self.outbox.take()
+            await self.send(notice, about=listener.subscription)
 
     # Subscriptions of the stateless era.
 
@@ -180,8 +181,8 @@ class Connection:
             del self.streams[scope.id]
             if scope.closed:
                 self.outbox.forget(listener)  # S-7: nothing more after a cancellation
-        while (message := self.outbox.take_now()) is not None:
-            await self.send(message)
+        while (waiting := self.outbox.take_now()) is not None:
+            await self.send(waiting[1], about=waiting[0].subscription)
         return {"_meta": {META_SUBSCRIPTION: scope.id}}
 
     async def end_streams(self) -> None:

@@ -21,18 +21,19 @@ class Outbox:
         if self._wake is not None:
             self._wake.set()
 
-    async def take(self) -> Json:
-        """The next notice; waits for one."""
-        while (message := self.take_now()) is None:
+    async def take(self) -> tuple[Listener, Json]:
+        """The next notice and whom it is for; waits for one."""
+        while (notice := self.take_now()) is None:
             self._wake = anyio.Event()
             await self._wake.wait()
-        return message
+        return notice
 
-    def take_now(self) -> Json | None:
-        """The next notice, or None."""
+    def take_now(self) -> tuple[Listener, Json] | None:
+        """The next notice and whom it is for, or None."""
         if not self._waiting:
             return None
-        return self._waiting.pop(next(iter(self._waiting)))
+        key = next(iter(self._waiting))
+        return key[0], self._waiting.pop(key)
 
     def forget(self, listener: Listener) -> None:
         """Throw away what waits for a listener that is gone."""

@@ -17,10 +17,11 @@ Post: TypeAlias = Callable[[NoticeKey, Json], None]
 class Listener:
     """One handshake session, or one listen stream: where its notices go and what they look like."""
 
-    __slots__ = ("_meta", "_post", "lists", "uris")
+    __slots__ = ("_meta", "_post", "lists", "subscription", "uris")
 
     def __init__(self, post: Post, subscription: RequestId | None = None) -> None:
         self._post = post
+        self.subscription = subscription
         # SU-2: every notice of a listen stream carries its id; a handshake session needs none.
         self._meta: Json | None = None if subscription is None else {META_SUBSCRIPTION: subscription}
         self.uris: set[str] = set()
