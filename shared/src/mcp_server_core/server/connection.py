@@ -52,6 +52,7 @@ class Connection:
         self._channel = channel
         self._roots: list[Root] | None = None
         self._roots_version = 0
+        self._serving = 0
         self._waiting: list[anyio.Event] = []
 
     async def run(self) -> None:
@@ -70,17 +71,15 @@ class Connection:
         try:
             while True:
                 for event in session.receive(await receive()):
-                    if type(event) is Serve:
-                        tasks.start_soon(self._serve, event.scope)
-                    else:
-                        await self._handle(event)
+                    await self._handle(event, tasks)
                 if self._busy() >= MAX_IN_FLIGHT and not session.waiting:
                     await self._wait_for_room()
         except ConnectionLost:
             return
 
     def _busy(self) -> int:
-        return len(self.session.in_flight) - len(self.streams)
+        """Calls that are being served or whose answers wait to be sent. Listen streams do not count."""
+        return self._serving - len(self.streams)
 
     async def _wait_for_room(self) -> None:
         """Stop reading while too much is in flight: the pipe fills, and the peer has to wait.
@@ -96,17 +95,17 @@ class Connection:
             while self._busy() > 0:
                 await self._next_step()
 
-    async def _handle(self, event: Event) -> None:
+    async def _handle(self, event: Event, tasks: TaskGroup) -> None:
         match event:
+            case Serve():
+                self._serving += 1
+                tasks.start_soon(self._serve, event.scope)
             case Send():
                 await self.send(event.message)
                 self.server.wake()
-            case Serve():
-                raise AssertionError("served by the caller")
             case Cancel():
                 if event.scope.runner is not None:
                     event.scope.runner.cancel()
-                self._step()
             case Answered():
                 event.waiter.response = event.response
                 event.waiter.event.set()
@@ -125,17 +124,20 @@ class Connection:
 
     async def _serve(self, scope: Scope) -> None:
         """Run one handler and send its answer, unless the peer has cancelled it meanwhile."""
-        with anyio.CancelScope() as runner:
-            scope.runner = runner
-            if scope.closed:
-                return
-            try:
-                reply = self.session.finish(scope, await self.server.answer(self, scope))
-            except McpError as error:
-                reply = self.session.refuse(scope, error)
+        try:
+            with anyio.CancelScope() as runner:
+                scope.runner = runner
+                if scope.closed:
+                    return
+                try:
+                    reply = self.session.finish(scope, await self.server.answer(self, scope))
+                except McpError as error:
+                    reply = self.session.refuse(scope, error)
+                if reply is not None:
+                    await self.send(reply, about=scope.id)
+        finally:
+            self._serving -= 1
             self._step()
-            if reply is not None:
-                await self.send(reply, about=scope.id)
         self.server.wake()
 
     async def _next_step(self) -> None:
@@ -190,7 +192,7 @@ class Connection:
         ids = list(self.streams)
         for ended in list(self.streams.values()):
             ended.set()
-        while any(id in self.session.in_flight for id in ids):
+        while any(id in self.streams or id in self.session.in_flight for id in ids):
             await self._next_step()
         for id in ids:
             await self.send(notification("notifications/cancelled", {"requestId": id}))

@@ -28,6 +28,7 @@ class PipeChannel:
         self._lines = Lines(limit)
         self._ready: deque[bytes | Malformed] = deque()
         self._write_lock = anyio.Lock()
+        self._unwritten = memoryview(b"")
         self._lost = False
         self._writes_directly = can_wait(write_fd)
         if self._writes_directly and not os.isatty(write_fd):
@@ -55,32 +56,40 @@ class PipeChannel:
         await self.send_bytes(encode(message) + b"\n")
 
     async def send_bytes(self, data: bytes) -> None:
-        """Write bytes as they are."""
-        written = 0
-        if self._writes_directly and not self._write_lock.locked():
+        """Write bytes as they are. A line is never torn: what a cancelled sender began, the next one completes."""
+        if self._writes_directly and not self._unwritten and not self._write_lock.locked():
             # Most answers fit into the pipe: no lock, no turn of the event loop.
             written = self._write(data)
             if written == len(data):
                 return
-            self._write_lock.acquire_nowait()
-        else:
-            await self._write_lock.acquire()
-        try:
-            await self._write_rest(memoryview(data)[written:])
-        finally:
-            self._write_lock.release()
+            if written:
+                self._unwritten, data = memoryview(data)[written:], b""
+        async with self._write_lock:
+            await self._finish_line()
+            if data:
+                written = await self._write_some(memoryview(data))
+                self._unwritten = memoryview(data)[written:]
+                await self._finish_line()
 
-    async def _write_rest(self, rest: memoryview) -> None:
-        while rest:
+    async def _finish_line(self) -> None:
+        while self._unwritten:
+            written = await self._write_some(self._unwritten)
+            self._unwritten = self._unwritten[written:]
+
+    async def _write_some(self, data: memoryview) -> int:
+        """Wait until something can be written, and write it."""
+        written = 0
+        while not written:
             if self._writes_directly:
                 try:
                     await anyio.wait_writable(self._write_fd)
                 except (OSError, anyio.ClosedResourceError):
                     self._lose()
-                rest = rest[self._write(rest) :]
+                written = self._write(data)
             else:
                 # A file, or a Windows pipe: nothing to wait for, so a thread does the waiting.
-                rest = rest[await to_thread.run_sync(self._write, rest) :]
+                written = await to_thread.run_sync(self._write, data)
+        return written
 
     def _write(self, data: bytes | memoryview) -> int:
         if self._lost:
