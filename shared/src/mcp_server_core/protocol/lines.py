@@ -40,6 +40,12 @@ class Lines:
         self._hold(last)
         return found
 
+    def end(self) -> list[bytes | Malformed]:
+        """The stream is over: a last line without a newline is a line too."""
+        found: list[bytes | Malformed] = []
+        self._close(found)
+        return found
+
     def _hold(self, piece: bytes) -> None:
         if self._dropping or not piece:
             return

@@ -40,9 +40,9 @@ class PipeChannel:
         """The next message. Reads on only when the last one was taken: a slow server slows its client."""
         while not self._ready:
             chunk = await self._reader.read()
-            if not chunk:
+            self._ready.extend(self._lines.feed(chunk) if chunk else self._lines.end())
+            if not chunk and not self._ready:
                 raise ConnectionLost("the peer closed the connection")
-            self._ready.extend(self._lines.feed(chunk))
         line = self._ready.popleft()
         if type(line) is not bytes:
             return line
