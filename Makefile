@@ -4,6 +4,7 @@ PYTHON ?= python3
 # uv is used as it is found; where it is missing, it is installed by name into a folder of its own.
 TOOLS := .tools
 UV := $(shell command -v uv 2>/dev/null || echo $(TOOLS)/bin/uv)
+UV_BY_NAME := --quiet --disable-pip-version-check 'uv>=0.8,<1'
 RUN := $(UV) run --frozen
 
 .PHONY: help run test format lint types check-format tests bench build clean
@@ -13,8 +14,8 @@ help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(TOOLS)/bin/uv:
-	@$(PYTHON) -m venv $(TOOLS)
-	@$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.8,<1'
+	@$(PYTHON) -m venv $(TOOLS) >/dev/null && $(TOOLS)/bin/python -m pip install $(UV_BY_NAME) \
+	|| $(PYTHON) -m pip install --prefix $(TOOLS) $(UV_BY_NAME)
 
 .venv/.ready: $(UV) pyproject.toml uv.lock shared/pyproject.toml $(wildcard servers/*/pyproject.toml)
 	@$(UV) sync --frozen --quiet --python $(PYTHON)
