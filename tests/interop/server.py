@@ -28,6 +28,7 @@ class Notes:
 
     def __init__(self) -> None:
         self.texts = {"groceries": "milk", "ideas": "a better mousetrap"}
+        self.steps = anyio.Semaphore(0)
         self.given_up = anyio.Event()
 
 
@@ -56,30 +57,36 @@ def add(a: int, b: int) -> Sum:
 
 
 @part.tool("Count slowly", read_only=True, open_world=False)
-async def count(to: Annotated[int, Arg("Last number", ge=1, le=1000)], ctx: Context[Notes]) -> str:
+async def count(
+    to: Annotated[int, Arg("Last number", ge=1, le=1000)],
+    ctx: Context[Notes],
+    in_step: Annotated[bool, Arg("Wait for `go_on` after each number")] = False,
+) -> str:
     """Count, and report on the way."""
-    for number in range(1, to + 1):
-        await ctx.progress(number, to, f"at {number}")
-        await ctx.log("info", f"counted {number}")
+    try:
+        for number in range(1, to + 1):
+            await ctx.progress(number, to, f"at {number}")
+            await ctx.log("info", f"counted {number}")
+            if in_step:
+                await ctx.state.steps.acquire()
+    except anyio.get_cancelled_exc_class():
+        ctx.state.given_up.set()
+        raise
     return f"counted to {to}"
 
 
-@part.tool("Wait for ever", read_only=True, open_world=False)
-async def wait(ctx: Context[Notes]) -> str:
-    """Report once, then wait until the client gives up."""
-    await ctx.progress(1, message="waiting")
-    try:
-        await anyio.sleep_forever()
-    finally:
-        ctx.state.given_up.set()
-    return "never said"
+@part.tool("Go on counting", destructive=False, idempotent=False, open_world=False)
+async def go_on(ctx: Context[Notes]) -> str:
+    """Let a count in step take the next number."""
+    ctx.state.steps.release()
+    return "going on"
 
 
-@part.tool("Notice that the client gave up", read_only=True, open_world=False)
-async def notice_giving_up(ctx: Context[Notes]) -> str:
-    """Answer as soon as a call of `wait` was cancelled."""
+@part.tool("Notice a cancellation", read_only=True, open_world=False)
+async def notice_cancellation(ctx: Context[Notes]) -> str:
+    """Answer as soon as a count was cancelled."""
     await ctx.state.given_up.wait()
-    return "the client gave up"
+    return "the count was cancelled"
 
 
 @part.tool("Write a note", destructive=True, idempotent=True, open_world=False)

@@ -62,7 +62,7 @@ class Prompt:
             value = await self._handler.run(ctx, **given)
         except ToolError as error:
             raise InvalidParams(str(error)) from None
-        items: list[Any] = [value] if isinstance(value, str | Message | BLOCKS) else list(value)
+        items: list[Any] = [value] if isinstance(value, (str, Message, *BLOCKS)) else list(value)
         messages = [item if isinstance(item, Message) else Message(item) for item in items]
         return {
             "description": self.definition["description"],
