@@ -60,7 +60,7 @@ def canonical(value: Any) -> bytes:
 
 def _depth_exceeds(value: Any, limit: int) -> bool:
     level: list[Any] = [value]
-    for _ in range(limit + 1):
+    for _ in range(limit):
         inner: list[Any] = []
         for item in level:
             if isinstance(item, dict):

@@ -19,6 +19,12 @@ def read_cursor(kind: str, cursor: str) -> Any:
         value = decode(urlsafe_b64decode(raw + b"=" * (-len(raw) % 4)))
     except (ValueError, ParseError):
         raise InvalidCursor from None
-    if type(value) is not list or len(value) != 2 or value[0] != kind:
+    # What differs from what we would write, we did not write.
+    if (
+        type(value) is not list
+        or len(value) != 2
+        or value[0] != kind
+        or write_cursor(kind, value[1]) != cursor
+    ):
         raise InvalidCursor
     return value[1]

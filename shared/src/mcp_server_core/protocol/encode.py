@@ -32,6 +32,7 @@ _SINCE: dict[str, dict[str, Revision]] = {
     },
     "resource": {"title": "2025-06-18", "_meta": "2025-06-18", "icons": "2025-11-25"},
     "prompt": {"title": "2025-06-18", "_meta": "2025-06-18", "icons": "2025-11-25"},
+    "link": {"icons": "2025-11-25"},
     "argument": {"title": "2025-06-18"},
     "block": {"_meta": "2025-06-18"},
     "annotations": {"lastModified": "2025-06-18"},
@@ -66,6 +67,7 @@ def encode_result(method: str, result: Json, revision: Revision) -> Json:
 def encode_tool(tool: Json, revision: Revision) -> Json:
     """A tool definition (5.1.1)."""
     shaped = _keep("tool", tool, revision)
+    shaped["inputSchema"] = _without_headers(shaped["inputSchema"])
     output = shaped.get("outputSchema")
     if output is not None and output.get("type") != "object":
         del shaped["outputSchema"]  # T-19: before 2026-07-28 structured content is an object
@@ -75,10 +77,21 @@ def encode_tool(tool: Json, revision: Revision) -> Json:
     return shaped
 
 
+def _without_headers(schema: Json) -> Json:
+    """An input schema without `x-mcp-header`, which can stand only below `properties` (N-30, N-33)."""
+    shaped = {key: item for key, item in schema.items() if key != "x-mcp-header"}
+    if isinstance(shaped.get("properties"), dict):
+        shaped["properties"] = {
+            name: _without_headers(item) if isinstance(item, dict) else item
+            for name, item in shaped["properties"].items()
+        }
+    return shaped
+
+
 def encode_block(block: Json, revision: Revision) -> Json:
     """One block of content; kinds the revision does not know become kinds it does (5.1.3)."""
     if at_least(revision, "2025-06-18"):
-        return block
+        return _keep("link", block, revision) if block["type"] == "resource_link" else block
     if block["type"] == "resource_link":
         label = block.get("title") or block["name"]
         text = f"{label}: {block['uri']}"
@@ -105,11 +118,11 @@ def _tools_list(result: Json, revision: Revision) -> Json:
 
 
 def _tools_call(result: Json, revision: Revision) -> Json:
-    if at_least(revision, "2025-06-18"):
-        if "structuredContent" in result and not isinstance(result["structuredContent"], dict):
-            return {key: item for key, item in result.items() if key != "structuredContent"}
+    structured = result.get("structuredContent")
+    known = isinstance(structured, dict) and at_least(revision, "2025-06-18")  # T-19
+    if at_least(revision, "2025-11-25") and (known or "structuredContent" not in result):
         return result
-    shaped = {key: item for key, item in result.items() if key != "structuredContent"}
+    shaped = {key: item for key, item in result.items() if known or key != "structuredContent"}
     shaped["content"] = [encode_block(block, revision) for block in result["content"]]
     return shaped
 
@@ -163,12 +176,17 @@ _RESULTS: dict[str, Callable[[Json, Revision], Json]] = {
 
 def encode_question(method: str, params: Json, revision: Revision) -> Json:
     """The params of a question to the client, for one revision (6.2, 6.3)."""
+    if method == "elicitation/create" and not at_least(revision, "2025-06-18"):
+        raise MissingCapability({"elicitation": {}})
     if method == "elicitation/create" and revision == "2025-06-18":
+        if params.get("mode") == "url":
+            raise MissingCapability({"elicitation": {"url": {}}})
         schema = params["requestedSchema"]
         properties = {name: _plain_field(field) for name, field in schema["properties"].items()}
         return {"message": params["message"], "requestedSchema": {**schema, "properties": properties}}
     if method == "sampling/createMessage":
-        return {**params, "messages": [_sampling_message(item, revision) for item in params["messages"]]}
+        messages = [shaped for item in params["messages"] for shaped in _sampling_messages(item, revision)]
+        return {**params, "messages": messages}
     return params
 
 
@@ -185,12 +203,16 @@ def _plain_field(field: Json) -> Json:
     return shaped
 
 
-def _sampling_message(message: Json, revision: Revision) -> Json:
-    content: Any = message["content"]
+def _sampling_messages(message: Json, revision: Revision) -> list[Json]:
+    """A message as the revision knows it; before 2025-11-25 each holds one block."""
     if at_least(revision, "2025-11-25"):
-        return message
-    if isinstance(content, list) and len(content) == 1:
-        content = content[0]  # before 2025-11-25 a message is one block
-    if isinstance(content, dict) and content["type"] == "audio" and revision == "2024-11-05":
-        content = {"type": "text", "text": f"[audio, {content['mimeType']}]"}
-    return {**message, "content": content}
+        return [message]
+    content: Any = message["content"]
+    blocks: list[Any] = content if isinstance(content, list) else [content]
+    return [{**message, "content": _sampling_block(block, revision)} for block in blocks]
+
+
+def _sampling_block(block: Json, revision: Revision) -> Json:
+    if block["type"] == "audio" and revision == "2024-11-05":
+        return {"type": "text", "text": f"[audio, {block['mimeType']}]"}
+    return block

@@ -13,14 +13,15 @@ DEFAULT_LOG_LEVEL: LogLevel = "info"
 class Handshake:
     """What a client and the server agreed on, remembered for the life of the connection."""
 
-    __slots__ = ("capabilities", "client", "initialized", "log_level", "revision")
+    __slots__ = ("capabilities", "client", "initialized", "level", "logs", "revision")
     stateless = False
 
-    def __init__(self, revision: Revision, client: Json, capabilities: Json) -> None:
+    def __init__(self, revision: Revision, client: Json, capabilities: Json, *, logs: bool) -> None:
         self.revision: Revision = revision
         self.client = client
         self.capabilities = capabilities
-        self.log_level: LogLevel = DEFAULT_LOG_LEVEL
+        self.level: LogLevel = DEFAULT_LOG_LEVEL
+        self.logs = logs  # G-1
         self.initialized = False
 
     def open(self, request: Request, profile: Profile) -> Scope:
@@ -28,7 +29,11 @@ class Handshake:
         methods = METHODS[self.revision]
         if request.method not in methods or not offers(profile.capabilities(), methods[request.method]):
             raise MethodNotFound(request.method)
-        return Scope(request, self, self.revision, self.client, self.capabilities, self.log_level)
+        return Scope(request, self, self.revision, self.client, self.capabilities)
+
+    def log_level(self, scope: Scope) -> LogLevel | None:
+        """The level of the session as it is now, also for requests that were running when it was set."""
+        return self.level if self.logs else None
 
     def finish(self, scope: Scope, result: Json) -> Json:
         """The result as this revision knows it; nothing of the stateless era in it (CA-12)."""
@@ -46,7 +51,7 @@ class Handshake:
         level = take(params, "level", str)
         if level not in LOG_LEVELS:
             raise InvalidParams(f"`level` is one of {', '.join(LOG_LEVELS)}")
-        self.log_level = level
+        self.level = level
         return {}
 
 
@@ -64,7 +69,7 @@ def initialize(params: Json, profile: Profile) -> tuple[Handshake, Json]:
     }
     if profile.instructions is not None:
         result["instructions"] = profile.instructions
-    return Handshake(revision, client, capabilities), result
+    return Handshake(revision, client, capabilities, logs="logging" in profile.capabilities()), result
 
 
 def check_implementation(value: Json, name: str) -> None:

@@ -9,21 +9,16 @@ _BOM = b"\xef\xbb\xbf"
 class Lines:
     """Cuts a stream of bytes into lines. A line over the limit is dropped and reported once."""
 
-    __slots__ = ("_dropping", "_held", "_limit", "_pieces", "_started")
+    __slots__ = ("_dropping", "_held", "_limit", "_started")
 
     def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
         self._limit = limit
-        self._pieces: list[bytes] = []
-        self._held = 0
+        self._held = bytearray()
         self._dropping = False
         self._started = False
 
     def feed(self, chunk: bytes) -> list[bytes | Malformed]:
         """Take the next bytes; give back the lines they complete, blank ones left out (S-13)."""
-        if not self._started:
-            self._started = True
-            # Some Windows hosts open the pipe as text and write a byte order mark first.
-            chunk = chunk.removeprefix(_BOM)
         if b"\n" not in chunk:
             self._hold(chunk)
             return []
@@ -47,24 +42,27 @@ class Lines:
         return found
 
     def _hold(self, piece: bytes) -> None:
-        if self._dropping or not piece:
+        if self._dropping:
             return
-        self._held += len(piece)
-        self._pieces.append(piece)
-        if self._held > self._limit:
-            self._pieces.clear()
+        if len(self._held) + len(piece) > self._limit:
+            self._held = bytearray()
             self._dropping = True
+        else:
+            self._held += piece
 
     def _close(self, found: list[bytes | Malformed]) -> None:
         if self._dropping:
             found.append(self._too_long())
         else:
-            line = b"".join(self._pieces)
+            line = bytes(self._held)
+            if not self._started:
+                # Some Windows hosts open the pipe as text and write a byte order mark first.
+                line = line.removeprefix(_BOM)
             if line and not line.isspace():
                 found.append(line)
-        self._pieces.clear()
-        self._held = 0
+        self._held = bytearray()
         self._dropping = False
+        self._started = True
 
     def _too_long(self) -> Malformed:
         return Malformed(f"Parse error: a line is longer than {self._limit} bytes")

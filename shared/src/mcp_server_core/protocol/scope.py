@@ -3,6 +3,7 @@
 The revision is a property of the request and never of the process, so it lives here.
 """
 
+from math import isfinite
 from typing import Any, Protocol
 
 from ..errors import McpError
@@ -14,6 +15,10 @@ class Era(Protocol):
     """What the two lifecycles do differently to a request on its way in and out."""
 
     stateless: bool
+
+    def log_level(self, scope: "Scope") -> LogLevel | None:
+        """The lowest level the client wants to hear of, or None for nothing."""
+        ...
 
     def finish(self, scope: "Scope", result: Json) -> Json:
         """The result of a request, in the shape of its revision."""
@@ -34,7 +39,6 @@ class Scope:
         "closed",
         "era",
         "id",
-        "log_level",
         "meta",
         "method",
         "params",
@@ -51,7 +55,6 @@ class Scope:
         revision: Revision,
         client: Json,
         capabilities: Json,
-        log_level: LogLevel | None,
     ) -> None:
         self.id: RequestId = request.id
         self.method = request.method
@@ -61,7 +64,6 @@ class Scope:
         self.revision: Revision = revision
         self.client = client
         self.capabilities = capabilities
-        self.log_level: LogLevel | None = log_level
         token = self.meta.get("progressToken")
         # PR-1: a string or an integer; anything else is no token.
         self.progress_token: str | int | None = token if type(token) is str or type(token) is int else None
@@ -72,11 +74,11 @@ class Scope:
 
     def progress(self, done: float, total: float | None, message: str | None) -> Json | None:
         """A progress notification, or None when nobody asked or nothing grew (PR-2)."""
-        if self.progress_token is None or self.closed or done <= self.progress_sent:
+        if self.progress_token is None or self.closed or not isfinite(done) or done <= self.progress_sent:
             return None
         self.progress_sent = done
         params: Json = {"progressToken": self.progress_token, "progress": done}
-        if total is not None:
+        if total is not None and isfinite(total):
             params["total"] = total
         if message is not None and self.revision != "2024-11-05":  # PR-7
             params["message"] = message
@@ -84,9 +86,8 @@ class Scope:
 
     def log(self, level: LogLevel, data: Any, logger: str | None) -> Json | None:
         """A log notification, or None when the client does not want that level (G-2, G-4)."""
-        if self.log_level is None or self.closed:
-            return None
-        if LOG_LEVELS.index(level) < LOG_LEVELS.index(self.log_level):
+        wanted = self.era.log_level(self)
+        if wanted is None or self.closed or LOG_LEVELS.index(level) < LOG_LEVELS.index(wanted):
             return None
         params: Json = {"level": level, "data": data}
         if logger is not None:

@@ -42,6 +42,8 @@ class Sealer:
             name, _, secret = item.strip().rpartition(":")
             if len(secret) < MIN_KEY:
                 raise ValueError(f"{KEY_VARIABLE}: each secret has at least {MIN_KEY} characters")
+            if (name or "default") in keys:
+                raise ValueError(f"{KEY_VARIABLE}: two secrets have the same id")
             keys[name or "default"] = secret.encode()
         return cls(keys)
 
@@ -53,8 +55,8 @@ class Sealer:
 
     def open(self, token: str, *, binding: bytes, now: float) -> Json:
         """The payload of a token that we sealed for this very request; InvalidParams for any other."""
-        name, _, rest = token.partition(".")
-        body, _, mac = rest.partition(".")
+        head, _, mac = token.rpartition(".")  # from the right: a key's name may hold a dot
+        name, _, body = head.rpartition(".")
         key = self._keys.get(name)
         if key is None or not hmac.compare_digest(mac.encode(), _mac(key, name, body, binding).encode()):
             raise InvalidParams(_REFUSED)

@@ -6,7 +6,7 @@ The dispatch is the table of WIRE 2.4.
 
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from ..errors import InvalidParams, InvalidRequest, McpError, ParseError
+from ..errors import InvalidParams, InvalidRequest, LocalProtocolError, McpError, ParseError
 from .codec import Malformed
 from .handshake import Handshake, initialize
 from .messages import (
@@ -140,9 +140,11 @@ class Session(Generic[W]):
         if error is not None:
             return [Send(failure(None, error))]
         batch = Batch()
+        batch.missing = 1  # itself, while it is read: a batch may cancel its own requests
         events: list[Event] = []
         for value in values:
             events += self._receive_message(classify(value), batch)
+        batch.missing -= 1
         replies = batch.ready()
         if replies is not None:
             events.append(Send(replies))
@@ -157,6 +159,8 @@ class Session(Generic[W]):
             return InvalidRequest(f"A batch has at most {MAX_BATCH} messages")
         if any(type(value) is dict and value.get("method") == "initialize" for value in values):
             return InvalidRequest("`initialize` does not go into a batch")  # L-12
+        if any(_has_foreign_claim(value, BATCHES) for value in values):
+            return InvalidRequest("A request of another revision does not go into a batch")
         return None
 
     def _receive_message(self, message: Message, batch: Batch | None) -> list[Event]:
@@ -278,6 +282,8 @@ class Session(Generic[W]):
 
     def ask(self, method: str, params: Json | None, waiter: W) -> tuple[RequestId, Json]:
         """A question to the peer; `waiter` comes back with its answer (handshake era only, L-36)."""
+        if self.handshake is None:
+            raise LocalProtocolError("a peer without a handshake cannot be asked")
         self._last_id += 1
         self.waiting[self._last_id] = waiter
         return self._last_id, request(self._last_id, method, params)
@@ -287,3 +293,10 @@ class Session(Generic[W]):
         if self.waiting.pop(id, None) is None:
             return None
         return notification("notifications/cancelled", {"requestId": id, "reason": reason})
+
+
+def _has_foreign_claim(value: Any, revision: str) -> bool:
+    """Whether a value of a batch is enveloped for another revision."""
+    params = value.get("params") if type(value) is dict else None
+    meta = params.get("_meta") if type(params) is dict else None
+    return type(meta) is dict and META_VERSION in meta and meta[META_VERSION] != revision

@@ -5,7 +5,18 @@ Nothing here remembers an earlier request (L-27).
 
 from typing import Any, cast
 
-from ..errors import INVALID_PARAMS, InvalidParams, McpError, MethodNotFound, UnsupportedVersion
+from ..errors import (
+    HEADER_MISMATCH,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    MISSING_CAPABILITY,
+    RESOURCE_NOT_FOUND,
+    UNSUPPORTED_VERSION,
+    InvalidParams,
+    McpError,
+    MethodNotFound,
+    UnsupportedVersion,
+)
 from .handshake import check_implementation
 from .messages import Json, Request
 from .profile import CacheHint, Profile
@@ -19,6 +30,7 @@ from .revisions import (
     META_VERSION,
     METHODS,
     STATELESS,
+    LogLevel,
     Revision,
     offers,
 )
@@ -26,6 +38,8 @@ from .scope import Scope
 
 _NO_HINT = CacheHint().fields()
 _NO_CLIENT: Json = {}
+_RESERVED = range(-32099, -31999)
+_DEFINED = (HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION)
 
 
 class Stateless:
@@ -54,11 +68,10 @@ class Stateless:
             if type(client) is not dict:
                 raise InvalidParams(f"{META_CLIENT} is an object")
             check_implementation(client, META_CLIENT)
-        level = meta.get(META_LOG_LEVEL)
-        if level is not None and level not in LOG_LEVELS:
+        if META_LOG_LEVEL in meta and meta[META_LOG_LEVEL] not in LOG_LEVELS:
             raise InvalidParams(f"{META_LOG_LEVEL} is one of {', '.join(LOG_LEVELS)}")
         self._check_method(request.method, version)
-        return Scope(request, self, version, cast("Json", client), cast("Json", capabilities), level)
+        return Scope(request, self, version, cast("Json", client), cast("Json", capabilities))
 
     def _check_method(self, method: str, revision: Revision) -> None:
         methods = METHODS[revision]
@@ -92,9 +105,15 @@ class Stateless:
 
     def refuse(self, scope: Scope, error: McpError) -> McpError:
         """The error with the code of this era: a missing resource is a bad parameter (R-3, E-4)."""
-        if error.code == -32002:
+        if error.code == RESOURCE_NOT_FOUND:
             return McpError(error.message, code=INVALID_PARAMS, data=error.data)
+        if error.code in _RESERVED and error.code not in _DEFINED:
+            return McpError(error.message, code=INTERNAL_ERROR, data=error.data)  # E-1, E-2
         return error
+
+    def log_level(self, scope: Scope) -> LogLevel | None:
+        """The level this one request asked for; without it nothing is logged (G-4)."""
+        return scope.meta.get(META_LOG_LEVEL) if "logging" in self.profile.capabilities() else None
 
 
 def watchable(capabilities: Json) -> bool:
