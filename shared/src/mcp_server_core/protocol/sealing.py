@@ -39,7 +39,9 @@ class Sealer:
             return cls({"process": os.urandom(32)})
         keys: dict[str, bytes] = {}
         for item in text.split(","):
-            name, _, secret = item.strip().rpartition(":")
+            name, colon, secret = item.strip().partition(":")
+            if not colon:
+                name, secret = "", name
             if len(secret) < MIN_KEY:
                 raise ValueError(f"{KEY_VARIABLE}: each secret has at least {MIN_KEY} characters")
             if (name or "default") in keys:
