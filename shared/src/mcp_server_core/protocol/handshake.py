@@ -13,15 +13,15 @@ DEFAULT_LOG_LEVEL: LogLevel = "info"
 class Handshake:
     """What a client and the server agreed on, remembered for the life of the connection."""
 
-    __slots__ = ("capabilities", "client", "initialized", "level", "logs", "revision")
+    __slots__ = ("capabilities", "client", "initialized", "level", "offered", "revision")
     stateless = False
 
-    def __init__(self, revision: Revision, client: Json, capabilities: Json, *, logs: bool) -> None:
+    def __init__(self, revision: Revision, client: Json, capabilities: Json, offered: Json) -> None:
         self.revision: Revision = revision
         self.client = client
         self.capabilities = capabilities
         self.level: LogLevel = DEFAULT_LOG_LEVEL
-        self.logs = logs  # G-1
+        self.offered = offered  # what the server declared, and so may send (L-11)
         self.initialized = False
 
     def open(self, request: Request, profile: Profile) -> Scope:
@@ -33,7 +33,7 @@ class Handshake:
 
     def log_level(self, scope: Scope) -> LogLevel | None:
         """The level of the session as it is now, also for requests that were running when it was set."""
-        return self.level if self.logs else None
+        return self.level if "logging" in self.offered else None  # G-1
 
     def finish(self, scope: Scope, result: Json) -> Json:
         """The result as this revision knows it; nothing of the stateless era in it (CA-12)."""
@@ -69,7 +69,7 @@ def initialize(params: Json, profile: Profile) -> tuple[Handshake, Json]:
     }
     if profile.instructions is not None:
         result["instructions"] = profile.instructions
-    return Handshake(revision, client, capabilities, logs="logging" in profile.capabilities()), result
+    return Handshake(revision, client, capabilities, profile.capabilities()), result
 
 
 def check_implementation(value: Json, name: str) -> None:

@@ -77,7 +77,7 @@ class Server(Generic[S]):
         self._sealer = sealer
         self._life: _Life | None = None
         self._connections: set[Connection] = set()
-        self._watch_event: anyio.Event | None = None
+        self._watch_events: set[anyio.Event] = set()
         self._helpers: dict[Callable[..., Any], _Helper] = {}
 
     @property
@@ -141,21 +141,30 @@ class Server(Generic[S]):
     async def watching(self) -> AsyncIterator[frozenset[str]]:
         """What is watched, now and after each change of it: lets a background task watch just that."""
         while True:
-            event = self._watch_event = anyio.Event()
-            yield self.subscriptions.uris
-            await event.wait()
+            event = anyio.Event()
+            self._watch_events.add(event)
+            try:
+                yield self.subscriptions.uris
+                await event.wait()
+            finally:
+                self._watch_events.discard(event)
 
     def _watch_changed(self) -> None:
-        if self._watch_event is not None:
-            self._watch_event.set()
+        for event in self._watch_events:
+            event.set()
 
     # Its life.
 
     async def serve(self, channel: Channel, *, principal: str = "") -> None:
-        """Serve one peer until it is gone. Opens and closes the state unless `running` holds it open."""
+        """Serve one peer until it is gone. Opens and closes the state unless `running` holds it open.
+
+        Several peers at once share a state, so they need `async with server.running()` around them.
+        """
         if self._life is None:
-            async with self.running():
+            async with self._alive(_Life(shared=False)):
                 await self._serve(channel, principal)
+        elif not self._life.shared:
+            raise LocalProtocolError("to serve several peers at once, hold `server.running()` around them")
         else:
             await self._serve(channel, principal)
 
@@ -169,10 +178,17 @@ class Server(Generic[S]):
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        """Keep the state open over many connections."""
+        """Open the state now, and keep it open over many connections."""
+        life = _Life(shared=True)
+        life.wanted.set()
+        async with self._alive(life):
+            yield
+
+    @asynccontextmanager
+    async def _alive(self, life: "_Life") -> AsyncGenerator[None]:
         if self._life is not None:
             raise LocalProtocolError("this server is running already")
-        life = self._life = _Life()
+        self._life = life
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._hold_state, life)
@@ -180,9 +196,10 @@ class Server(Generic[S]):
                     yield
                 finally:
                     life.stop.set()
-                    with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSING_TIME):
+                    life.wanted.set()
+                    with anyio.move_on_after(CLOSING_TIME, shield=True):
                         await life.closed.wait()
-                    tasks.cancel_scope.cancel()
+                    life.holding.cancel()
         finally:
             self._life = None
 
@@ -211,27 +228,30 @@ class Server(Generic[S]):
         return self._life.state
 
     async def _hold_state(self, life: "_Life") -> None:
-        """Enter and leave the state in one task, as cancel scopes demand."""
-        try:
-            if self._state is None:
-                return await self._run_background(life, cast("S", None))
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_cancel_when_set, life.stop, tasks.cancel_scope)
+        """Enter and leave the state in one task, as cancel scopes demand.
+
+        Shielded: when serving is cancelled, the state still has a moment to close properly.
+        """
+        with life.holding:
+            try:
                 await life.wanted.wait()
-                tasks.cancel_scope.cancel()
-            if life.stop.is_set():
-                return None
-            async with self._state() as state:
-                life.state = state
+                if not life.stop.is_set():
+                    await self._open_state(life)
+            except Exception as error:  # told to whoever calls; the process stays up
+                log.error("the state could not be held open", exc_info=error)
+                life.failure = error
                 life.ready.set()
-                await self._run_background(life, state)
-        except Exception as error:  # told to whoever calls; the process stays up
-            log.error("the state could not be held open", exc_info=error)
-            life.failure = error
+            finally:
+                life.closed.set()
+
+    async def _open_state(self, life: "_Life") -> None:
+        if self._state is None:
+            await self._run_background(life, cast("S", None))
+            return
+        async with self._state() as state:
+            life.state = state
             life.ready.set()
-        finally:
-            life.closed.set()
-        return None
+            await self._run_background(life, state)
 
     async def _run_background(self, life: "_Life", state: S) -> None:
         async with anyio.create_task_group() as tasks:
@@ -271,11 +291,13 @@ class Server(Generic[S]):
 class _Life:
     """One run of a server, from start to stop."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, shared: bool) -> None:
+        self.shared = shared  # by several connections
         self.wanted = anyio.Event()
         self.ready = anyio.Event()
         self.stop = anyio.Event()
         self.closed = anyio.Event()
+        self.holding = anyio.CancelScope(shield=True)
         self.state: Any = None
         self.failure: Exception | None = None
 
@@ -302,8 +324,3 @@ def _is_mapping(hint: Any) -> bool:
     from typing import get_origin
 
     return get_origin(hint) in (Mapping, dict)
-
-
-async def _cancel_when_set(event: anyio.Event, scope: anyio.CancelScope) -> None:
-    await event.wait()
-    scope.cancel()

@@ -51,7 +51,10 @@ class Catalogue:
                     _add(self.tools, entry.name, Tool(entry))
             for prompt in part.prompts:
                 _add(self.prompts, prompt.name, Prompt(prompt))
-            self.resources += [Resource(entry) for entry in part.resources]
+            for resource in part.resources:
+                if any(known.entry.uri == resource.uri for known in self.resources):
+                    raise LocalProtocolError(f"two resources have the URI {resource.uri!r}")
+                self.resources.append(Resource(resource))
             self.listers += part.listers
             self.completers.update(part.completers)
         self.capabilities = self._capabilities()
@@ -70,6 +73,10 @@ class Catalogue:
         if self.tools:
             found["tools"] = {"listChanged": True}
         return found
+
+    def find_template(self, text: str) -> tuple[Resource, Mapping[str, Any]] | None:
+        """The resource that was registered under exactly this URI or template."""
+        return next(((resource, {}) for resource in self.resources if resource.entry.uri == text), None)
 
     def find_resource(self, uri: str) -> tuple[Resource, Mapping[str, Any]] | None:
         """The resource that answers to a URI, and the values of its variables. Fixed URIs come first."""

@@ -1,6 +1,6 @@
 """Completion: values for an argument of a prompt, or for a variable of a resource template (5.5)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidParams
@@ -20,7 +20,9 @@ async def complete(server: "Server[Any]", params: Json, ctx: Context[Any]) -> Js
     reference, argument = take_object(params, "ref"), take_object(params, "argument")
     name, typed = take(argument, "name", str), take(argument, "value", str)
     chosen = take_object(take_object(params, "context", {}), "arguments", {})
-    function = _referred(server.catalogue, reference)
+    function, arguments = _referred(server.catalogue, reference)
+    if name not in arguments:
+        raise InvalidParams(f"There is no argument {name!r}; there are: {', '.join(arguments) or 'none'}")
     completer = server.catalogue.completers.get((function, name))
     if completer is None:
         return {"completion": {"values": [], "total": 0, "hasMore": False}}
@@ -36,21 +38,20 @@ async def complete(server: "Server[Any]", params: Json, ctx: Context[Any]) -> Js
     }
 
 
-def _referred(catalogue: "Catalogue", reference: Json) -> Function:
+def _referred(catalogue: "Catalogue", reference: Json) -> tuple[Function, Sequence[str]]:
+    """The function a reference means, and the names of its arguments."""
     match reference.get("type"):
         case "ref/prompt":
             prompt = catalogue.prompts.get(take(reference, "name", str))
             if prompt is not None:
-                return prompt.entry.function
+                return prompt.entry.function, prompt.arguments
             raise InvalidParams(f"Unknown prompt: {reference['name']}")
         case "ref/resource":
             uri = take(reference, "uri", str)
-            for resource in catalogue.resources:
-                if resource.entry.uri == uri:
-                    return resource.entry.function
-            found = catalogue.find_resource(uri)
-            if found is not None:
-                return found[0].entry.function
-            raise InvalidParams(f"Unknown resource: {uri}")
+            found = catalogue.find_template(uri) or catalogue.find_resource(uri)
+            if found is None:
+                raise InvalidParams(f"Unknown resource: {uri}")
+            entry = found[0].entry
+            return entry.function, () if entry.template is None else entry.template.variables
         case _:
             raise InvalidParams("`ref.type` is ref/prompt or ref/resource")

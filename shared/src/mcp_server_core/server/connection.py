@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections import deque
 from collections.abc import Mapping
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -10,14 +11,14 @@ import anyio
 from anyio.abc import TaskGroup
 
 from ..channel import Channel
-from ..errors import ConnectionLost, McpError
+from ..errors import ConnectionLost, InternalError, McpError
 from ..protocol.encode import encode_question
-from ..protocol.messages import Json, RequestId, Response, notification
+from ..protocol.messages import Json, RequestId, Response, failure, notification
 from ..protocol.revisions import META_SUBSCRIPTION
 from ..protocol.scope import Scope
 from ..protocol.session import Answered, Cancel, Dropped, Event, Notified, Send, Serve, Session
 from .outbox import Outbox
-from .subscriptions import LIST_KINDS, Listener
+from .subscriptions import LIST_KINDS, Listener, ListKind
 
 if TYPE_CHECKING:
     from .app import Server
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("mcp_server_core")
 MAX_IN_FLIGHT = 256
+MAX_BACKLOG = 1024  # requests that were read and wait for their turn
 MAX_LISTENERS = 64
 GRACE = 1.0  # after the peer closed its side: time for calls in flight to be answered
 
@@ -52,8 +54,10 @@ class Connection:
         self._channel = channel
         self._roots: list[Root] | None = None
         self._roots_version = 0
-        self._serving = 0
+        self._serving: set[Scope] = set()
+        self._backlog: deque[Scope] = deque()
         self._waiting: list[anyio.Event] = []
+        self._roots_lock = anyio.Lock()
 
     async def run(self) -> None:
         """Serve until the peer closes the connection or the task is cancelled."""
@@ -72,22 +76,28 @@ class Connection:
             while True:
                 for event in session.receive(await receive()):
                     await self._handle(event, tasks)
-                if self._busy() >= MAX_IN_FLIGHT and not session.waiting:
-                    await self._wait_for_room()
+                while len(self._backlog) >= MAX_BACKLOG and not session.waiting:
+                    # The pipe fills, and the peer has to wait. Not while the server itself waits for an
+                    # answer of the client: that answer must be read.
+                    await self._next_step()
         except ConnectionLost:
             return
 
     def _busy(self) -> int:
         """Calls that are being served or whose answers wait to be sent. Listen streams do not count."""
-        return self._serving - len(self.streams)
+        return len(self._serving) - len(self.streams)
 
-    async def _wait_for_room(self) -> None:
-        """Stop reading while too much is in flight: the pipe fills, and the peer has to wait.
-
-        Not while the server itself waits for an answer of the client: that answer must be read.
-        """
-        while self._busy() >= MAX_IN_FLIGHT and not self.session.waiting:
-            await self._next_step()
+    async def _start(self, scope: Scope, tasks: TaskGroup) -> None:
+        """Serve a request now, or when there is room; cancellations and pings are heard all the while."""
+        if self._busy() < MAX_IN_FLIGHT or scope.method == "subscriptions/listen":
+            self._serving.add(scope)
+            tasks.start_soon(self._serve, scope, tasks)
+        elif len(self._backlog) < MAX_BACKLOG:
+            self._backlog.append(scope)
+        else:
+            refusal = self.session.refuse(scope, InternalError("Too many requests at once"))
+            if refusal is not None:
+                await self.send(refusal, about=scope.id)
 
     async def _wind_down(self) -> None:
         """The peer sends no more. It may still read: give what is in flight a moment."""
@@ -98,8 +108,7 @@ class Connection:
     async def _handle(self, event: Event, tasks: TaskGroup) -> None:
         match event:
             case Serve():
-                self._serving += 1
-                tasks.start_soon(self._serve, event.scope)
+                await self._start(event.scope, tasks)
             case Send():
                 await self.send(event.message)
                 self.server.wake()
@@ -117,28 +126,47 @@ class Connection:
     def _notified(self, method: str) -> None:
         if method == "notifications/initialized":
             # L-44: what nobody asked for goes only to clients that completed a handshake.
-            self.server.subscriptions.add_lists(self.listener, LIST_KINDS)
+            handshake = self.session.handshake
+            offered = {} if handshake is None else handshake.offered
+            told: list[ListKind] = [kind for kind in LIST_KINDS if offered.get(kind, {}).get("listChanged")]
+            self.server.subscriptions.add_lists(self.listener, told)
         elif method == "notifications/roots/list_changed":
             self._roots = None
             self._roots_version += 1
 
-    async def _serve(self, scope: Scope) -> None:
+    async def _serve(self, scope: Scope, tasks: TaskGroup) -> None:
         """Run one handler and send its answer, unless the peer has cancelled it meanwhile."""
         try:
             with anyio.CancelScope() as runner:
                 scope.runner = runner
-                if scope.closed:
-                    return
-                try:
-                    reply = self.session.finish(scope, await self.server.answer(self, scope))
-                except McpError as error:
-                    reply = self.session.refuse(scope, error)
-                if reply is not None:
-                    await self.send(reply, about=scope.id)
+                if not scope.closed:
+                    await self._answer(scope)
         finally:
-            self._serving -= 1
+            self._serving.discard(scope)
             self._step()
         self.server.wake()
+        while self._backlog and self._busy() < MAX_IN_FLIGHT:
+            waiting = self._backlog.popleft()
+            if not waiting.closed:
+                await self._start(waiting, tasks)
+
+    async def _answer(self, scope: Scope) -> None:
+        try:
+            reply = self.session.finish(scope, await self.server.answer(self, scope))
+        except McpError as error:
+            reply = self.session.refuse(scope, error)
+        if reply is None:
+            return
+        try:
+            await self.send(reply, about=scope.id)
+        except Exception:
+            # Something in it is no JSON: that spoils this answer and no other.
+            log.exception("the answer to %s cannot be written", scope.method)
+            broken = [
+                failure(item["id"], InternalError("Internal error"))
+                for item in (reply if isinstance(reply, list) else [reply])
+            ]
+            await self.send(broken if isinstance(reply, list) else broken[0], about=scope.id)
 
     async def _next_step(self) -> None:
         """Wait until something in flight ends, or begins to wait for the client."""
@@ -192,7 +220,7 @@ class Connection:
         ids = list(self.streams)
         for ended in list(self.streams.values()):
             ended.set()
-        while any(id in self.streams or id in self.session.in_flight for id in ids):
+        while any(scope.id in ids for scope in self._serving):
             await self._next_step()
         for id in ids:
             await self.send(notification("notifications/cancelled", {"requestId": id}))
@@ -257,6 +285,10 @@ class Connection:
 
     async def roots(self) -> "list[Root]":
         """The client's roots, asked once and again after it says they changed (RO-6)."""
+        async with self._roots_lock:  # calls at the same time ask once
+            return await self._ask_roots()
+
+    async def _ask_roots(self) -> "list[Root]":
         from ..errors import ToolError
         from .asking import Question
 

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, Unpack, get_origin
 
+from ..errors import InternalError
 from ..protocol.messages import Json
-from ..protocol.revisions import LogLevel
+from ..protocol.revisions import MAY_ASK, LogLevel
 from ..protocol.scope import Scope
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _REPORT_INTERVAL = 0.05
 class Context(Generic[S]):
     """One request, as its handler sees it. Ask for it by type: `ctx: Context[MyState]`."""
 
-    __slots__ = ("_asked", "_connection", "_last_report", "_replay", "_reports", "_scope", "state")
+    __slots__ = ("_asked", "_connection", "_last_report", "_replay", "_reports", "_roots", "_scope", "state")
 
     def __init__(self, connection: "Connection", scope: Scope, state: S) -> None:
         self.state: S = state
@@ -33,6 +34,7 @@ class Context(Generic[S]):
         self._scope = scope
         self._replay: Replay | None = None
         self._asked: dict[str, int] = {}
+        self._roots: list[Root] | None = None
         self._reports = 0
         self._last_report = 0.0
 
@@ -129,7 +131,11 @@ class Context(Generic[S]):
             return []
         if not self._scope.era.stateless:
             return await self._connection.roots()
-        return await self._ask_one(Question.roots(), None)
+        if self._scope.method not in MAY_ASK:
+            return []  # MR-1: a list cannot ask
+        if self._roots is None:
+            self._roots = await self._ask_one(Question.roots(), "roots")
+        return self._roots
 
     async def places(self) -> "Places":
         """The directories this client may use: what the operator granted, narrowed by the client's roots."""
@@ -151,16 +157,18 @@ class Context(Generic[S]):
         return await self._connection.ask_all(questions, self._scope)
 
     async def _ask_one(self, question: "Question[T]", key: str | None) -> T:
-        if key is None:
-            # The same question of a replayed handler has the same ordinal, and so finds its answer.
-            ordinal = self._asked[question.kind] = self._asked.get(question.kind, 0) + 1
-            key = f"{question.kind}-{ordinal}"
+        # The same question of a replayed handler has the same ordinal, and so finds its answer.
+        name = key or question.kind
+        ordinal = self._asked[name] = self._asked.get(name, 0) + 1
+        key = name if key and ordinal == 1 else f"{name}-{ordinal}"
         answers = await self.ask(**{key: question})
         return answers[key]
 
     def _answers(self, questions: "Mapping[str, Question[Any]]") -> dict[str, Any]:
         from .asking import InputRequired
 
+        if self._scope.method not in MAY_ASK:
+            raise InternalError(f"{self._scope.method} cannot ask the client")  # MR-1
         replay = self.replay()
         found = {key: replay.find(key, question) for key, question in questions.items()}
         missing = {key: questions[key] for key, answer in found.items() if answer is None}

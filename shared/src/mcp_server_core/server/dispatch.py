@@ -2,12 +2,14 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable
+from math import inf
 from typing import TYPE_CHECKING, Any
+
+import anyio
 
 from ..errors import InternalError, InvalidParams, McpError, ResourceNotFound, ToolError
 from ..protocol.cursors import read_cursor, write_cursor
 from ..protocol.messages import Json, take, take_object
-from ..protocol.revisions import MAY_ASK
 from ..protocol.scope import Scope
 from .complete import complete
 from .content import Link
@@ -17,7 +19,6 @@ from .tools import error_result
 
 if TYPE_CHECKING:
     from .app import Server
-    from .asking import InputRequired
     from .connection import Connection
 
 log = logging.getLogger("mcp_server_core")
@@ -26,7 +27,7 @@ log = logging.getLogger("mcp_server_core")
 class Call:
     """One request on its way through the server."""
 
-    __slots__ = ("connection", "ctx", "params", "scope", "server")
+    __slots__ = ("connection", "ctx", "in_handler", "params", "scope", "server")
 
     def __init__(self, server: "Server[Any]", connection: "Connection", scope: Scope) -> None:
         self.server = server
@@ -34,6 +35,7 @@ class Call:
         self.scope = scope
         self.params = scope.params
         self.ctx: Context[Any] | None = None
+        self.in_handler = False  # an author's function is running
 
     async def context(self) -> Context[Any]:
         """The Context of this request; waits until the server's state is open."""
@@ -48,45 +50,52 @@ class Call:
 
 async def answer(call: Call) -> Json:
     """The result of a request. Raises McpError where the answer is an error, and nothing else."""
-    scope = call.scope
     try:
-        return await _METHODS[scope.method](call)
-    except McpError:
-        raise
-    except ToolError as error:
-        if scope.method == "tools/call":
-            return error_result(str(error))
-        raise InvalidParams(str(error)) from None
-    except Exception as error:
-        # A task group in a handler wraps its errors; an answer that is really an error is inside.
-        inner = _unwrap(error)
-        if inner is not None:
-            raise inner from None
-        log.exception("%s failed", scope.method)
-        if scope.method == "tools/call":
-            return error_result("Internal error in this tool; the server's log says more.")
-        raise InternalError("Internal error") from None
-    except BaseException as signal:
-        required = _find_question(signal)
-        if required is None or call.ctx is None or scope.method not in MAY_ASK:
+        return await _METHODS[call.scope.method](call)
+    except BaseException as raised:
+        if _is_cancelled(raised):
             raise
-        return call.ctx.replay().result(required)
+        return _explain(call, raised)
 
 
-def _unwrap(error: Exception) -> McpError | None:
-    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error if isinstance(error, McpError) else None
+def _is_cancelled(raised: BaseException) -> bool:
+    """Whether this request is being cancelled; a handler may also have awaited something that was."""
+    cancelled = anyio.get_cancelled_exc_class()
+    parts = leaves(raised)
+    return any(isinstance(part, cancelled) for part in parts) and anyio.current_effective_deadline() == -inf
 
 
-def _find_question(signal: BaseException) -> "InputRequired | None":
+def _explain(call: Call, raised: BaseException) -> Json:
+    """What the peer is told of an exception. A task group in a handler wraps it; what counts is inside."""
     from .asking import InputRequired
 
-    if isinstance(signal, InputRequired):
-        return signal
-    if isinstance(signal, BaseExceptionGroup):
-        return next((found for inner in signal.exceptions if (found := _find_question(inner))), None)
-    return None
+    is_tool = call.scope.method == "tools/call"
+    parts = leaves(raised)
+    for part in parts:
+        if isinstance(part, KeyboardInterrupt | SystemExit):
+            raise part
+        if isinstance(part, InputRequired) and call.ctx is not None:
+            return call.ctx.replay().result(part)
+    first = parts[0]
+    if isinstance(first, ToolError):
+        if is_tool:
+            return error_result(str(first))
+        raise InvalidParams(str(first)) from None
+    if isinstance(first, McpError):
+        if is_tool and call.in_handler and not call.scope.era.stateless:
+            return error_result(first.message)  # D-11: what a client lacks, the model should read
+        raise first
+    log.error("%s failed", call.scope.method, exc_info=raised)
+    if is_tool:
+        return error_result("Internal error in this tool; the server's log says more.")
+    raise InternalError("Internal error") from None
+
+
+def leaves(raised: BaseException) -> list[BaseException]:
+    """The exceptions in a group, or the exception itself."""
+    if isinstance(raised, BaseExceptionGroup):
+        return [leaf for part in raised.exceptions for leaf in leaves(part)]
+    return [raised]
 
 
 def _page(call: Call, key: str, items: list[Json]) -> Json:
@@ -117,12 +126,9 @@ async def _tools_call(call: Call) -> Json:
     tool = call.server.catalogue.tools.get(name)
     if tool is None:
         raise InvalidParams(f"Unknown tool: {name}")  # T-11
-    try:
-        return await tool.call(arguments, await call.context())
-    except McpError as error:
-        if call.scope.era.stateless:
-            raise
-        return error_result(error.message)  # D-11: what a client lacks, the model should read
+    ctx = await call.context()
+    call.in_handler = True
+    return await tool.call(arguments, ctx)
 
 
 async def _resources_list(call: Call) -> Json:
@@ -161,7 +167,9 @@ async def _resources_subscribe(call: Call) -> Json:
 
 
 async def _resources_unsubscribe(call: Call) -> Json:
-    call.server.subscriptions.drop_uri(call.connection.listener, take(call.params, "uri", str))
+    uri = take(call.params, "uri", str)
+    call.server.subscriptions.drop_uri(call.connection.listener, uri)
+    call.connection.outbox.forget(call.connection.listener, uri)
     return {}
 
 

@@ -35,7 +35,7 @@ class Outbox:
         key = next(iter(self._waiting))
         return key[0], self._waiting.pop(key)
 
-    def forget(self, listener: Listener) -> None:
-        """Throw away what waits for a listener that is gone."""
-        for key in [key for key in self._waiting if key[0] is listener]:
+    def forget(self, listener: Listener, uri: str | None = None) -> None:
+        """Throw away what waits for a listener: everything, or what is about one resource."""
+        for key in [key for key in self._waiting if key[0] is listener and uri in (None, key[2])]:
             del self._waiting[key]

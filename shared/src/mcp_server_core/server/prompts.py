@@ -1,5 +1,6 @@
 """A prompt: its definition, and its rendering."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,11 @@ class Prompt:
         if arguments:
             shown["arguments"] = arguments
         return shown
+
+    @property
+    def arguments(self) -> Sequence[str]:
+        """The names of its arguments."""
+        return [argument["name"] for argument in self.definition.get("arguments", [])]
 
     async def get(self, arguments: Json, ctx: Context[Any]) -> Json:
         """The messages; arguments that do not fit are an error of the request (P-2)."""

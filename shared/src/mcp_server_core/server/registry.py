@@ -6,6 +6,7 @@ a server; `Server(parts=[...])` says what a server is made of.
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
+from inspect import signature
 from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 from ..errors import LocalProtocolError
@@ -67,6 +68,9 @@ class ResourceEntry:
         self.template = Template(uri) if is_template(uri) else None
         if self.template is None and not valid_uri(uri):
             raise LocalProtocolError(f"{uri!r} is no URI")
+        taken = set(signature(function).parameters)
+        if self.template is not None and not taken.issuperset(self.template.variables):
+            raise LocalProtocolError(f"{name!r} does not take every variable of {uri!r}")
         self.function = function
         self.uri = uri
         self.name = name
@@ -130,8 +134,8 @@ class Registry:
         *,
         open_world: bool,
         read_only: bool = False,
-        destructive: bool = False,
-        idempotent: bool = True,
+        destructive: bool | None = None,
+        idempotent: bool | None = None,
         name: str | None = None,
         listed: bool = True,
         meta: Json | None = None,
@@ -141,10 +145,12 @@ class Registry:
         Either `read_only=True`, or say whether it is destructive and idempotent: the hints are never guessed.
         A tool that is not `listed` still answers under its name.
         """
+        if (destructive is None, idempotent is None) != (read_only, read_only):
+            raise TypeError("a tool is either read_only=True, or says both destructive= and idempotent=")
         annotations = {
             "readOnlyHint": read_only,
-            "destructiveHint": destructive,
-            "idempotentHint": idempotent,
+            "destructiveHint": bool(destructive),
+            "idempotentHint": read_only or bool(idempotent),
             "openWorldHint": open_world,
         }
 

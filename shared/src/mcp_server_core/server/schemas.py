@@ -1,6 +1,8 @@
 """JSON schemas made short, and told in words. Definitions cost a model's attention: each byte is weighed."""
 
 import json
+from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 from ..protocol.messages import Json
@@ -13,14 +15,6 @@ _WORDS = {
     "array": "a list",
     "object": "an object",
     "null": "null",
-}
-_EXAMPLES: dict[str, Any] = {
-    "string": "text",
-    "integer": 10,
-    "number": 0.5,
-    "boolean": True,
-    "array": [],
-    "object": {},
 }
 _MAPS = ("properties", "$defs", "patternProperties")
 
@@ -91,7 +85,7 @@ def describe(schema: Json) -> str:
         return json.dumps(schema["const"], ensure_ascii=False)
     if "anyOf" in schema:
         return " or ".join(dict.fromkeys(describe(item) for item in schema["anyOf"]))
-    words = _WORDS.get(str(schema.get("type")), "a value")
+    words = _WORDS.get(str(schema.get("type")), "an object" if "$ref" in schema else "a value")
     if schema.get("type") == "array" and isinstance(schema.get("items"), dict):
         words += f" whose items are each {describe(schema['items'])}"
     if schema.get("type") == "object" and "properties" in schema:
@@ -111,25 +105,101 @@ def describe(schema: Json) -> str:
     return " ".join([words, " and ".join(limits)]) if limits else words
 
 
-def example_of(schema: Json) -> str:
+def example_of(schema: Json, definitions: Json) -> str:
     """A value that fits the schema, as JSON."""
-    return json.dumps(_example(schema), ensure_ascii=False)
+    return json.dumps(_example(schema, definitions), ensure_ascii=False)
 
 
-def _example(schema: Json) -> Any:
+def _example(schema: Json, definitions: Json) -> Any:
+    if "$ref" in schema:
+        return _example(definitions[schema["$ref"].rpartition("/")[2]], definitions)
     for key in ("examples", "enum"):
         if schema.get(key):
             return schema[key][0]
     if "const" in schema:
         return schema["const"]
     if "anyOf" in schema:
-        return _example(schema["anyOf"][0])
-    kind = str(schema.get("type"))
-    if kind == "array" and isinstance(schema.get("items"), dict):
-        return [_example(schema["items"])]
-    if kind == "object" and "properties" in schema:
-        required = schema.get("required", [])
-        return {name: _example(item) for name, item in schema["properties"].items() if name in required}
-    if kind in ("integer", "number"):
-        return max(schema.get("minimum", 1), min(10, schema.get("maximum", 10)))
-    return _EXAMPLES.get(kind, "value")
+        return _example(schema["anyOf"][0], definitions)
+    match schema.get("type"):
+        case "array":
+            item = schema["items"] if isinstance(schema.get("items"), dict) else {"type": "string"}
+            return [_example(item, definitions)] * max(1, schema.get("minItems", 1))
+        case "object":
+            properties: Json = schema.get("properties", {})
+            return {name: _example(properties[name], definitions) for name in schema.get("required", ())}
+        case "integer" | "number" as kind:
+            return _example_number(schema, whole=kind == "integer")
+        case "boolean":
+            return True
+        case _:
+            text = "text"
+            while len(text) < schema.get("minLength", 0):
+                text += " text"
+            return text[: schema.get("maxLength", len(text))]
+
+
+def _example_number(schema: Json, *, whole: bool) -> float:
+    low = schema.get(
+        "minimum", schema.get("exclusiveMinimum", 0) + 1 if "exclusiveMinimum" in schema else None
+    )
+    high = schema.get("maximum")
+    number = 10 if whole else 0.5
+    if low is not None:
+        number = max(number, low)
+    return number if high is None else min(number, high)
+
+
+def place_in(schema: Json, path: Sequence[str | int], definitions: Json) -> tuple[list[str], Json]:
+    """How far a path leads into a schema: the steps that were found, and the schema at the last of them."""
+    steps: list[str] = []
+    for step in path:
+        inner = _inside(schema, step, definitions)
+        if inner is None:
+            break
+        steps.append(str(step))
+        schema = inner
+    return steps, schema
+
+
+def _inside(schema: Json, step: str | int, definitions: Json) -> Json | None:
+    if "$ref" in schema:
+        schema = definitions[schema["$ref"].rpartition("/")[2]]
+    if isinstance(step, int):
+        found = schema.get("items")
+    else:
+        found = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
+    return found if isinstance(found, dict) else None
+
+
+def misplaced_boolean(schema: Json, value: Any, definitions: Json) -> bool:
+    """Whether true or false stands where a number belongs: Python would take it as 1 or 0."""
+    if isinstance(value, bool):
+        return schema.get("type") in ("integer", "number")
+    if isinstance(value, list):
+        inner = _inside(schema, 0, definitions)
+        return inner is not None and any(misplaced_boolean(inner, item, definitions) for item in value)
+    if isinstance(value, dict):
+        return any(
+            misplaced_boolean(inner, item, definitions)
+            for name, item in value.items()
+            if (inner := _inside(schema, name, definitions)) is not None
+        )
+    return False
+
+
+def holds_only_finite(value: Any) -> bool:
+    """Whether data has no number that JSON cannot carry."""
+    if isinstance(value, float):
+        return isfinite(value)
+    if isinstance(value, list):
+        return all(holds_only_finite(item) for item in value)
+    return not isinstance(value, dict) or all(holds_only_finite(item) for item in value.values())
+
+
+def mentions_number(schema: Any) -> bool:
+    """Whether a value of this schema may hold a number with a fraction."""
+    if isinstance(schema, dict):
+        return schema.get("type") in ("number", None) or any(
+            mentions_number(item) for item in schema.values()
+        )
+    return isinstance(schema, list) and any(mentions_number(item) for item in schema)

@@ -16,7 +16,15 @@ from ..protocol.codec import encode
 from ..protocol.messages import Json
 from .content import BLOCKS, Block, Result, Text
 from .context import is_context
-from .schemas import describe, example_of, terse
+from .schemas import (
+    describe,
+    example_of,
+    holds_only_finite,
+    mentions_number,
+    misplaced_boolean,
+    place_in,
+    terse,
+)
 
 _NOTHING = inspect.Parameter.empty
 
@@ -24,7 +32,15 @@ _NOTHING = inspect.Parameter.empty
 class Signature:
     """What a function takes and gives, compiled once."""
 
-    __slots__ = ("_defaults", "_parameters", "_returns", "context", "input_schema", "output_schema")
+    __slots__ = (
+        "_checks_numbers",
+        "_defaults",
+        "_parameters",
+        "_returns",
+        "context",
+        "input_schema",
+        "output_schema",
+    )
 
     def __init__(self, function: Callable[..., Any], *, data: bool = True) -> None:
         """`data` is False where the return value is not data with a schema, as in prompts."""
@@ -47,6 +63,7 @@ class Signature:
         self.input_schema = self._describe_input(fields)
         returns = hints.get("return", _NOTHING) if data else None
         self._returns, self.output_schema = _describe_output(returns, function)
+        self._checks_numbers = self.output_schema is not None and mentions_number(self.output_schema)
 
     def _describe_input(self, fields: dict[str, Any]) -> Json:
         if not fields:
@@ -60,46 +77,61 @@ class Signature:
     def read_arguments(self, given: Json) -> dict[str, Any]:
         """Arguments as the function wants them: numbers and booleans may come as text, nothing else is guessed."""
         try:
+            self._refuse_booleans(given)
             return self._parameters.validate_python(given)
         except ValidationError as error:
-            raise ToolError(self._explain(given, error)) from None
+            raise ToolError(self._explain(error)) from None
 
-    def _explain(self, given: Json, error: ValidationError) -> str:
-        sentences: list[str] = []
-        properties: Json = self.input_schema.get("properties", {})
+    def _refuse_booleans(self, given: Json) -> None:
+        schema, definitions = self.input_schema, self.input_schema.get("$defs", {})
+        for name, field in schema.get("properties", {}).items():
+            if misplaced_boolean(field, given.get(name), definitions):
+                raise ToolError(self._expectation([name], field) + f"; got {_shorten(given[name])}.")
+
+    def _explain(self, error: ValidationError) -> str:
+        """One sentence for each place that does not fit: where, what is expected there, what was given."""
+        sentences: dict[str, str] = {}
         for problem in error.errors(include_url=False, include_context=False):
             path, kind = problem["loc"], problem["type"]
-            name = str(path[0]) if path else ""
-            if kind == "extra_forbidden" and len(path) == 1:
-                known = ", ".join(properties) or "none"
-                sentences.append(f"There is no argument `{name}`; this tool takes: {known}.")
-                continue
-            schema: Json = properties.get(name, {})
-            label = "`" + ".".join(str(step) for step in path) + "`"
-            hint = f"Argument {label} must be {describe(schema)}, for example {example_of(schema)}"
-            if kind == "missing":
-                sentences.append(f"{hint}; it is missing.")
+            steps, schema = place_in(self.input_schema, path, self.input_schema.get("$defs", {}))
+            if kind == "extra_forbidden" and not steps:
+                known = ", ".join(self.input_schema.get("properties", {})) or "none"
+                sentence = f"There is no argument `{path[0]}`; this tool takes: {known}."
+            elif kind == "missing":
+                sentence = self._expectation(steps, schema) + "; it is missing."
             else:
-                sentences.append(f"{hint}; got {_shorten(problem['input'])} ({problem['msg'].lower()}).")
-        return " ".join(dict.fromkeys(sentences)) or "The arguments do not fit."
+                # A union reports each of its branches; the message of one would mislead.
+                reason = problem["msg"][:1].lower() + problem["msg"][1:] if len(steps) == len(path) else ""
+                sentence = self._expectation(steps, schema) + f"; got {_shorten(problem['input'])}"
+                sentence += f" ({reason})." if reason else "."
+            sentences.setdefault(".".join(steps) or str(path), sentence)
+        return " ".join(sentences.values()) or "The arguments do not fit."
+
+    def _expectation(self, steps: list[str], schema: Json) -> str:
+        example = example_of(schema, self.input_schema.get("$defs", {}))
+        return f"Argument `{'.'.join(steps)}` must be {describe(schema)}, for example {example}"
 
     def write_result(self, value: Any) -> Json:
         """What a tool returned, as a tools/call result whose two halves say the same."""
-        if isinstance(value, str):
-            return {"content": [{"type": "text", "text": value}]}
         if isinstance(value, Result):
             return self._write_pair(value)
         if self._returns is None:
             return {"content": [block.block() for block in _as_blocks(value)]}
-        data = self._returns.dump_python(value, mode="json")
+        data = self._dump(self._returns, value)
         return {"content": [{"type": "text", "text": encode(data).decode()}], "structuredContent": data}
+
+    def _dump(self, adapter: TypeAdapter[Any], value: Any) -> Any:
+        data = adapter.dump_python(value, mode="json")
+        if self._checks_numbers and not holds_only_finite(data):
+            raise ToolError("The result holds NaN or an infinite number, which JSON cannot carry.")
+        return data
 
     def _write_pair(self, result: Result[Any]) -> Json:
         content: list[Json] = []
         shaped: Json = {"content": content}
         text = result.text
         if self._returns is not None:
-            data = self._returns.dump_python(result.value, mode="json")
+            data = self._dump(self._returns, result.value)
             shaped["structuredContent"] = data
             text = encode(data).decode() if text is None else text
         if text is not None:
@@ -118,8 +150,10 @@ class Form:
     def __init__(self, kind: Any) -> None:
         self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
         schema = terse(self._adapter.json_schema())
-        for name, field in schema.get("properties", {}).items():
-            if field.get("type") not in ("string", "number", "integer", "boolean", "array"):
+        if schema.get("type") != "object" or not schema.get("properties"):
+            raise LocalProtocolError("a form is a data type with fields")
+        for name, field in schema["properties"].items():
+            if not _can_be_asked(field):
                 raise LocalProtocolError(f"a form is flat: the field {name!r} cannot be asked for")
         self.schema: Json = {key: schema[key] for key in ("type", "properties", "required") if key in schema}
 
@@ -151,24 +185,38 @@ def _describe_output(hint: Any, function: Callable[..., Any]) -> tuple[TypeAdapt
     return adapter, terse(adapter.json_schema(mode="serialization"))
 
 
+def _can_be_asked(field: Json) -> bool:
+    """Whether a client can show this field: a text, a number, yes or no, or a choice (6.3)."""
+    if field.get("type") == "array":
+        items: Json = field.get("items", {})
+        return items.get("type") == "string" and "enum" in items
+    return field.get("type") in ("string", "number", "integer", "boolean")
+
+
 def _is_content(hint: Any) -> bool:
-    """Whether a type is made of content blocks alone."""
-    if hint in BLOCKS or hint is str:
-        return True
+    """Whether a type is made of content blocks, beside which text and nothing may stand."""
+    parts = _parts(hint)
+    return not BLOCK_TYPES.isdisjoint(parts) and parts <= BLOCK_TYPES | {str, type(None)}
+
+
+BLOCK_TYPES: frozenset[Any] = frozenset(BLOCKS)
+
+
+def _parts(hint: Any) -> frozenset[Any]:
+    """The types a hint is made of, looking through lists, tuples and unions."""
     origin = get_origin(hint)
     if origin is Annotated:
-        return _is_content(get_args(hint)[0])
+        return _parts(get_args(hint)[0])
     if origin in (list, tuple, Union, UnionType):
-        parts = [part for part in get_args(hint) if part is not Ellipsis]
-        return all(_is_content(part) for part in parts) and parts != [str]
-    return False
+        return frozenset().union(*(_parts(part) for part in get_args(hint) if part is not Ellipsis))
+    return frozenset([hint])
 
 
 def _as_blocks(value: Any) -> list[Block]:
     if value is None:
         return []
-    if isinstance(value, BLOCKS):
-        return [value]
+    if isinstance(value, (str, *BLOCKS)):
+        return [Text(value) if isinstance(value, str) else value]
     return [Text(item) if isinstance(item, str) else item for item in value]
 
 

@@ -30,8 +30,10 @@ class Threads:
             self._unbounded = anyio.CapacityLimiter(self._count * 4)
         places, borrower = self._places, object()
         await places.acquire_on_behalf_of(borrower)
+        unclaimed = [borrower]  # whoever takes it out gives the place back
 
         def work() -> T:
+            unclaimed.pop()
             try:
                 return function(*args)
             finally:
@@ -39,4 +41,9 @@ class Threads:
                 with suppress(RuntimeError):
                     from_thread.run_sync(places.release_on_behalf_of, borrower)
 
-        return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._unbounded)
+        try:
+            return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._unbounded)
+        finally:
+            # Cancelled before a thread began: it never will, for its work is gone.
+            with suppress(IndexError):
+                places.release_on_behalf_of(unclaimed.pop())
