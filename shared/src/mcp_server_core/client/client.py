@@ -3,13 +3,13 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from types import TracebackType
-from typing import Any, Literal, Self, TypeAlias, cast
+from typing import Any, Literal, Self, TypeAlias
 
 import anyio
 import anyio.abc
 
 from ..channel import Channel
-from ..errors import UNSUPPORTED_VERSION, ConnectionLost, McpError, MethodNotFound, RequestTimeout
+from ..errors import UNSUPPORTED_VERSION, ConnectionLost, McpError, RequestTimeout
 from ..protocol.encode import encode_implementation
 from ..protocol.messages import Json, RequestId, notification
 from ..protocol.revisions import (
@@ -26,14 +26,14 @@ from ..protocol.revisions import (
 )
 from .answers import Answers
 from .changes import Change, ChangeKind, Changes, read_change
-from .peer import Peer
+from .peer import Peer, Progress
 
 Opener: TypeAlias = Callable[[], AbstractAsyncContextManager[Channel]]
-Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
 Logged: TypeAlias = Callable[[str, Any], Awaitable[None]]
 DEFAULT_TIMEOUT = 60.0
 PROBE_TIMEOUT = 10.0
 MAX_ROUNDS = 10  # MR-16
+_LAST_WORDS = 1.0
 _ALL_LISTS: tuple[Literal["tools", "prompts", "resources"], ...] = ("tools", "prompts", "resources")
 
 
@@ -64,10 +64,10 @@ class Client:
         self._log_level: LogLevel | None = log_level
         self._timeout = timeout
         self._probe_timeout = probe_timeout
-        self._progress: dict[RequestId, Progress] = {}
         self._watches: list[Changes] = []
         self._streams: dict[RequestId, _Stream] = {}
         self._subscribed: dict[str, int] = {}
+        self._subscribing = anyio.Lock()
         self._stack = AsyncExitStack()
         self._link: _Link | None = None
         self.revision: Revision = HANDSHAKE[0]
@@ -103,8 +103,18 @@ class Client:
 
     async def _connect(self) -> None:
         link = _Link()
-        await self._tasks.start(link.hold, self._opener, self._receive, self._answer)
+        await self._tasks.start(link.hold, self._opener, self)
         self._link = link
+
+    def make_peer(self, channel: Channel) -> Peer:
+        """This client's end of a channel."""
+        return Peer(
+            channel, on_notification=self._receive, on_request=self._answer, on_lost=self._end_watches
+        )
+
+    def _end_watches(self) -> None:
+        for changes in [*self._watches, *(stream.changes for stream in self._streams.values())]:
+            changes.end()
 
     async def _disconnect(self) -> None:
         if self._link is not None:
@@ -133,8 +143,9 @@ class Client:
             await self._discover(self._probe_timeout)
         except McpError as error:
             # L-50: a server that names its stateless revisions and has none of ours speaks no other era either.
-            supported = (error.data or {}).get("supported", []) if isinstance(error.data, dict) else []
-            if error.code == UNSUPPORTED_VERSION and not any(item in HANDSHAKE for item in supported):
+            supported = _object(error.data).get("supported")
+            named: list[Any] = supported if isinstance(supported, list) else []
+            if error.code == UNSUPPORTED_VERSION and named and not any(item in HANDSHAKE for item in named):
                 raise
             return False
         except RequestTimeout:
@@ -148,6 +159,7 @@ class Client:
 
     async def _discover(self, timeout: float) -> None:
         self.revision = STATELESS[0]
+        self._peer.answers_requests = False
         result = await self._peer.request("server/discover", {"_meta": self._envelope()}, timeout=timeout)
         supported = result.get("supportedVersions")
         if not isinstance(supported, list) or STATELESS[0] not in supported:
@@ -160,6 +172,7 @@ class Client:
         self.instructions = result.get("instructions")
 
     async def _handshake(self, offered: Revision) -> None:
+        self._peer.answers_requests = True
         params: Json = {
             "protocolVersion": offered,
             "capabilities": self._answers.capabilities(offered),
@@ -223,25 +236,26 @@ class Client:
             meta = {**self._envelope(), **meta}
         if progress is not None:
             meta["progressToken"] = id
-            self._progress[id] = progress
         sent = {**params, "_meta": meta} if meta else params
-        try:
-            return await self._peer.request(method, sent or None, timeout=timeout, id=id)
-        finally:
-            self._progress.pop(id, None)
+        return await self._peer.request(method, sent or None, timeout=timeout, id=id, progress=progress)
 
     async def _fulfil(self, result: Json) -> Json:
         """Answer what an `input_required` result asks; what goes into the retry (MR-5, MR-6)."""
         retry: Json = {}
-        questions: dict[str, Any] = _object(result.get("inputRequests"))
-        if questions:
+        questions = result.get("inputRequests")
+        if questions is not None:
             retry["inputResponses"] = {
-                key: await self._answers.answer(question["method"], question.get("params", {}))
-                for key, question in questions.items()
+                key: await self._fulfil_one(question) for key, question in _questions(questions).items()
             }
         if "requestState" in result:
             retry["requestState"] = result["requestState"]
         return retry
+
+    async def _fulfil_one(self, question: Any) -> Json:
+        method, params = _object(question).get("method"), _object(question).get("params", {})
+        if not isinstance(method, str) or not isinstance(params, dict):
+            raise McpError("The server asked a question of unknown shape")
+        return await self._answers.answer(method, params)
 
     async def _list(self, method: str, key: str) -> list[Json]:
         items: list[Json] = []
@@ -322,24 +336,29 @@ class Client:
 
     @asynccontextmanager
     async def _subscribe(self, changes: Changes) -> AsyncGenerator[None]:
+        counted: list[str] = []
         self._watches.append(changes)
         try:
-            for uri in changes.uris:
-                self._subscribed[uri] = self._subscribed.get(uri, 0) + 1
-                if self._subscribed[uri] == 1:
-                    await self.request("resources/subscribe", {"uri": uri})
+            for uri in sorted(changes.uris):
+                async with self._subscribing:  # a second watch waits until the first is in place
+                    if uri not in self._subscribed:
+                        await self.request("resources/subscribe", {"uri": uri})
+                    self._subscribed[uri] = self._subscribed.get(uri, 0) + 1
+                    counted.append(uri)
             yield
         finally:
             self._watches.remove(changes)
-            for uri in changes.uris:
-                self._subscribed[uri] = self._subscribed.get(uri, 0) - 1
-                if self._subscribed[uri] <= 0:
-                    del self._subscribed[uri]
-                    with (
-                        anyio.move_on_after(1, shield=True),
-                        suppress(ConnectionLost, McpError, RequestTimeout),
-                    ):
-                        await self.request("resources/unsubscribe", {"uri": uri})
+            with anyio.move_on_after(_LAST_WORDS, shield=True):
+                for uri in counted:
+                    await self._unsubscribe(uri)
+
+    async def _unsubscribe(self, uri: str) -> None:
+        async with self._subscribing:
+            self._subscribed[uri] -= 1
+            if self._subscribed[uri] == 0:
+                del self._subscribed[uri]
+                with suppress(ConnectionLost, McpError, RequestTimeout):
+                    await self.request("resources/unsubscribe", {"uri": uri})
 
     @asynccontextmanager
     async def _listen(self, changes: Changes) -> AsyncGenerator[None]:
@@ -349,46 +368,47 @@ class Client:
             wanted["resourceSubscriptions"] = sorted(changes.uris)
         id = self._peer.next_id()
         self._streams[id] = stream
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(
-                self._hold_stream, id, {"notifications": wanted, "_meta": self._envelope()}, stream
-            )
-            try:
-                with anyio.fail_after(self._timeout):
-                    await stream.opened.wait()
-                if stream.failure is not None:
-                    raise stream.failure
-                yield
-            finally:
-                del self._streams[id]
-                tasks.cancel_scope.cancel()
+        self._tasks.start_soon(
+            self._hold_stream, id, {"notifications": wanted, "_meta": self._envelope()}, stream
+        )
+        try:
+            with anyio.move_on_after(self._timeout):
+                await stream.opened.wait()
+            if stream.failure is not None:
+                raise stream.failure
+            if not stream.opened.is_set():
+                raise RequestTimeout(f"subscriptions/listen: not acknowledged within {self._timeout} s")
+            yield
+        finally:
+            del self._streams[id]
+            stream.holding.cancel()
+            with anyio.move_on_after(_LAST_WORDS, shield=True):
+                await stream.left.wait()
 
     async def _hold_stream(self, id: RequestId, params: Json, stream: "_Stream") -> None:
         try:
-            await self._peer.request("subscriptions/listen", params, timeout=None, id=id)
+            with stream.holding:
+                await self._peer.request("subscriptions/listen", params, timeout=None, id=id)
         except (McpError, ConnectionLost) as error:
             stream.failure = error
         finally:
             stream.changes.end()
             stream.opened.set()
+            stream.left.set()
 
     # What the server says.
 
     async def _receive(self, method: str, params: Json) -> None:
         meta = _object(params.get("_meta"))
-        if method == "notifications/progress":
-            handler = self._progress.get(cast("RequestId", params.get("progressToken")))
-            if handler is not None:
-                await handler(params["progress"], params.get("total"), params.get("message"))
-        elif method == "notifications/message":
+        if method == "notifications/message":
             if self._on_log is not None:
                 await self._on_log(str(params.get("level")), params.get("data"))
         elif method == "notifications/subscriptions/acknowledged":
-            stream = self._streams.get(cast("RequestId", meta.get(META_SUBSCRIPTION)))
+            stream = self._stream(meta.get(META_SUBSCRIPTION))
             if stream is not None:
                 stream.opened.set()
         elif method == "notifications/cancelled":
-            stream = self._streams.get(cast("RequestId", params.get("requestId")))
+            stream = self._stream(params.get("requestId"))
             if stream is not None:
                 stream.changes.end()
         else:
@@ -396,19 +416,20 @@ class Client:
             if change is not None:
                 self._spread(change, meta.get(META_SUBSCRIPTION))
 
+    def _stream(self, id: Any) -> "_Stream | None":
+        return self._streams.get(id) if isinstance(id, int | str) else None
+
     def _spread(self, change: Change, subscription: Any) -> None:
-        if subscription is not None:
-            stream = self._streams.get(subscription)
-            if stream is not None:
-                stream.changes.add(change)
-            return
-        for changes in self._watches:
-            if changes.wants(change):
-                changes.add(change)
+        stream = self._stream(subscription)
+        if stream is not None:
+            stream.changes.add(change)
+        elif subscription is None:
+            # Some servers leave the tag out: a notice without a tag goes to whoever wants it.
+            for changes in [*self._watches, *(stream.changes for stream in self._streams.values())]:
+                if changes.wants(change):
+                    changes.add(change)
 
     async def _answer(self, method: str, params: Json) -> Json:
-        if self.stateless:
-            raise MethodNotFound(method)  # L-36: a stateless server does not send requests
         if method == "ping":
             return {}
         return await self._answers.answer(method, params)
@@ -420,6 +441,8 @@ class _Stream:
     def __init__(self, changes: Changes) -> None:
         self.changes = changes
         self.opened = anyio.Event()
+        self.left = anyio.Event()
+        self.holding = anyio.CancelScope()
         self.failure: Exception | None = None
 
 
@@ -432,16 +455,11 @@ class _Link:
         self.peer: Peer | None = None
 
     async def hold(
-        self,
-        opener: Opener,
-        on_notification: Callable[[str, Json], Awaitable[None]],
-        on_request: Callable[[str, Json], Awaitable[Json]],
-        *,
-        task_status: anyio.abc.TaskStatus[None],
+        self, opener: Opener, client: "Client", *, task_status: anyio.abc.TaskStatus[None]
     ) -> None:
         try:
             async with opener() as channel, anyio.create_task_group() as tasks:
-                self.peer = Peer(channel, on_notification=on_notification, on_request=on_request)
+                self.peer = client.make_peer(channel)
                 tasks.start_soon(self.peer.run)
                 task_status.started()
                 await self.leave.wait()
@@ -452,3 +470,9 @@ class _Link:
 
 def _object(value: Any) -> Json:
     return value if isinstance(value, dict) else {}
+
+
+def _questions(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise McpError("The server asked for input of unknown shape")
+    return value

@@ -1,8 +1,9 @@
 """The client's end of a channel: sends requests, matches answers, hands everything else on."""
 
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import anyio
 
@@ -26,14 +27,34 @@ log = logging.getLogger("mcp_server_core.client")
 _LAST_WORDS = 1.0
 
 
+Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
+OnNotification: TypeAlias = Callable[[str, Json], Awaitable[None]]
+OnRequest: TypeAlias = Callable[[str, Json], Awaitable[Json]]
+MAX_REPORTS = 1000  # kept for a caller that is slow to hear them
+
+
 class _Pending:
-    """A request that waits for its answer."""
+    """A request that waits for its answer, and what was reported on the way."""
 
-    __slots__ = ("answered", "response")
+    __slots__ = ("progress", "reports", "response", "step")
 
-    def __init__(self) -> None:
-        self.answered = anyio.Event()
+    def __init__(self, progress: Progress | None) -> None:
+        self.progress = progress
+        self.reports: deque[Json] = deque(maxlen=MAX_REPORTS)
         self.response: Response | None = None
+        self.step = anyio.Event()
+
+    async def wait(self) -> None:
+        """Wait for the answer. Reports are handed on here, in the task of whoever asked, before the answer."""
+        while True:
+            while self.reports:
+                report = self.reports.popleft()
+                if self.progress is not None:
+                    await self.progress(report["progress"], report.get("total"), report.get("message"))
+            if self.response is not None:
+                return
+            self.step = anyio.Event()
+            await self.step.wait()
 
 
 class Peer:
@@ -43,12 +64,15 @@ class Peer:
         self,
         channel: Channel,
         *,
-        on_notification: Callable[[str, Json], Awaitable[None]],
-        on_request: Callable[[str, Json], Awaitable[Json]],
+        on_notification: OnNotification,
+        on_request: OnRequest,
+        on_lost: Callable[[], None],
     ) -> None:
         self._channel = channel
         self._on_notification = on_notification
         self._on_request = on_request
+        self.answers_requests = True  # S-6: a stateless client writes no responses
+        self._on_lost = on_lost
         self._pending: dict[RequestId, _Pending] = {}
         self._serving: dict[RequestId, anyio.CancelScope] = {}
         self._last_id = 0
@@ -68,7 +92,9 @@ class Peer:
         finally:
             self._lost = True
             for pending in self._pending.values():
-                pending.answered.set()
+                pending.response = Response(0, None, None)
+                pending.step.set()
+            self._on_lost()
 
     async def _receive(self, value: Any, tasks: anyio.abc.TaskGroup) -> None:
         if isinstance(value, Malformed):
@@ -79,17 +105,34 @@ class Peer:
                 pending = self._pending.pop(response.id, None)
                 if pending is not None:  # CN-3: a late answer is ignored
                     pending.response = response
-                    pending.answered.set()
+                    pending.step.set()
             case Request() as asked:
-                tasks.start_soon(self._answer, asked)
+                if self.answers_requests:
+                    tasks.start_soon(self._answer, asked)
+                else:
+                    log.warning("a stateless server sent a request: %s", asked.method)
             case Notification(method="notifications/cancelled") as notice if (
                 notice.params.get("requestId") in self._serving
             ):
                 self._serving[notice.params["requestId"]].cancel()
+            case Notification(method="notifications/progress") as notice:
+                self._report(notice.params)
             case Notification() as notice:
-                await self._on_notification(notice.method, notice.params)
+                try:
+                    await self._on_notification(notice.method, notice.params)
+                except Exception:  # a callback of the user's
+                    log.exception("%s could not be handled", notice.method)
             case invalid:
                 log.warning("the server sent something that is no message: %s", invalid.error.message)
+
+    def _report(self, params: Json) -> None:
+        """Progress, if it is well-formed and somebody waits for it: the token is the id of the request."""
+        token, done = params.get("progressToken"), params.get("progress")
+        pending = self._pending.get(token) if isinstance(token, int | str) else None
+        if pending is None or not isinstance(done, int | float):
+            return
+        pending.reports.append(params)
+        pending.step.set()
 
     async def _answer(self, asked: Request) -> None:
         with anyio.CancelScope() as scope:
@@ -115,35 +158,38 @@ class Peer:
         return self._last_id
 
     async def request(
-        self, method: str, params: Json | None, *, timeout: float | None, id: RequestId | None = None
+        self,
+        method: str,
+        params: Json | None,
+        *,
+        timeout: float | None,
+        id: RequestId | None = None,
+        progress: Progress | None = None,
     ) -> Json:
         """Send a request and wait for its result. McpError, RequestTimeout or ConnectionLost say what went wrong."""
+        if self._lost:
+            raise ConnectionLost("the server is gone")
         id = self.next_id() if id is None else id
-        pending = self._pending[id] = _Pending()
+        pending = self._pending[id] = _Pending(progress)
         try:
-            if self._lost:
-                raise ConnectionLost("the server is gone")
-            await self._channel.send(request(id, method, params))
             with anyio.move_on_after(timeout):
-                await pending.answered.wait()
-        except ConnectionLost:
-            self._pending.pop(id, None)
-            raise
+                await self._channel.send(request(id, method, params))
+                await pending.wait()
         finally:
             await self._give_up(id, method)
         response = pending.response
         if response is None:
-            if self._lost:
-                raise ConnectionLost(f"the server went away before it answered {method}")
             raise RequestTimeout(f"{method}: no answer within {timeout} s")
         if response.error is not None:
             raise response.error
-        assert response.result is not None
+        if response.result is None:
+            raise ConnectionLost(f"the server went away before it answered {method}")
         return response.result
 
     async def _give_up(self, id: RequestId, method: str) -> None:
         """Tell the server that nobody waits any more: after a timeout, or when the caller was cancelled."""
-        if self._pending.pop(id, None) is None or self._lost or method == "initialize":  # L-13
+        waited = self._pending.pop(id, None) is not None
+        if not waited or self._lost or method == "initialize":  # L-13
             return
         with anyio.move_on_after(_LAST_WORDS, shield=True):
             try:

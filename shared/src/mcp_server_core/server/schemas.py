@@ -123,6 +123,8 @@ def _example(schema: Json, definitions: Json) -> Any:
     match schema.get("type"):
         case "array":
             item = schema["items"] if isinstance(schema.get("items"), dict) else {"type": "string"}
+            if "$ref" in item and not schema.get("minItems"):
+                return []  # a recursive type has to end somewhere
             return [_example(item, definitions)] * max(1, schema.get("minItems", 1))
         case "object":
             properties: Json = schema.get("properties", {})
