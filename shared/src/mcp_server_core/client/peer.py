@@ -49,12 +49,18 @@ class _Pending:
         while True:
             while self.reports:
                 report = self.reports.popleft()
-                if self.progress is not None:
-                    await self.progress(report["progress"], report.get("total"), report.get("message"))
+                await self._hand_on(report)
             if self.response is not None:
                 return
             self.step = anyio.Event()
             await self.step.wait()
+
+    async def _hand_on(self, report: Json) -> None:
+        if self.progress is not None:
+            try:
+                await self.progress(report["progress"], report.get("total"), report.get("message"))
+            except Exception:  # the answer is still wanted
+                log.exception("a progress callback failed")
 
 
 class Peer:
@@ -111,10 +117,8 @@ class Peer:
                     tasks.start_soon(self._answer, asked)
                 else:
                     log.warning("a stateless server sent a request: %s", asked.method)
-            case Notification(method="notifications/cancelled") as notice if (
-                notice.params.get("requestId") in self._serving
-            ):
-                self._serving[notice.params["requestId"]].cancel()
+            case Notification(method="notifications/cancelled") as notice if self._withdraw(notice.params):
+                pass  # it was a question of the server's; anything else ends a listen stream
             case Notification(method="notifications/progress") as notice:
                 self._report(notice.params)
             case Notification() as notice:
@@ -124,6 +128,14 @@ class Peer:
                     log.exception("%s could not be handled", notice.method)
             case invalid:
                 log.warning("the server sent something that is no message: %s", invalid.error.message)
+
+    def _withdraw(self, params: Json) -> bool:
+        """Stop answering a question that the server takes back."""
+        id = params.get("requestId")
+        scope = self._serving.get(id) if isinstance(id, int | str) else None
+        if scope is not None:
+            scope.cancel()
+        return scope is not None
 
     def _report(self, params: Json) -> None:
         """Progress, if it is well-formed and somebody waits for it: the token is the id of the request."""
