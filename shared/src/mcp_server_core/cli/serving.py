@@ -11,7 +11,8 @@ import anyio
 
 from ..protocol.lines import DEFAULT_LIMIT
 from ..transports.lifeline import Lifeline
-from ..transports.stdio import open_stdio
+from ..transports.pipes import PipeChannel
+from ..transports.stdio import fill_closed, take_stdio
 
 if TYPE_CHECKING:
     from ..server.app import Server
@@ -22,6 +23,7 @@ POLITE = 0.5  # seconds for the last words to listen streams
 
 def serve(server: "Server[Any]", *, line_limit: int = DEFAULT_LIMIT, log_level: str = "warning") -> None:
     """Serve one client over standard input and output; return when it is gone or a signal came."""
+    fill_closed()
     configure_logging(log_level)
     if sys.stdin is not None and sys.stdin.isatty():
         say_what_we_wait_for(server)
@@ -31,17 +33,17 @@ def serve(server: "Server[Any]", *, line_limit: int = DEFAULT_LIMIT, log_level: 
 
 
 async def _serve(server: "Server[Any]", line_limit: int) -> None:
-    channel = open_stdio(limit=line_limit)
+    wire = take_stdio()
     if sys.platform == "win32":
         # No hang-up to wait for and no signals to catch: the end of the input ends the process.
-        await server.serve(channel)
+        await server.serve(PipeChannel(*wire, limit=line_limit))
         return
-    lifeline = Lifeline(channel.read_fd, lambda: os._exit(0))
+    lifeline = Lifeline(wire.read_fd, lambda: os._exit(0))
     lifeline.start()
+    channel = PipeChannel(*wire, limit=line_limit, on_end=lifeline.expect_end)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_obey_signals, server, lifeline, tasks.cancel_scope)
         await server.serve(channel)
-        lifeline.expect_end()
         tasks.cancel_scope.cancel()
 
 
@@ -66,7 +68,7 @@ def _leave() -> None:
 
 def configure_logging(level: str) -> None:
     """Plain lines on standard error."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.NullHandler() if sys.stderr is None else logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Plain("%(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
     root.handlers[:] = [handler]

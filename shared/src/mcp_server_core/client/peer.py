@@ -3,6 +3,7 @@
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import anyio
@@ -158,7 +159,8 @@ class Peer:
                 reply = failure(asked.id, InternalError("Internal error"))
             finally:
                 del self._serving[asked.id]
-            await self.send(reply)
+            with suppress(ConnectionLost):
+                await self.send(reply)
 
     async def send(self, message: Json) -> None:
         """Send a message; raises ConnectionLost when the server is gone."""

@@ -115,6 +115,8 @@ class Connection:
             case Cancel():
                 if event.scope.runner is not None:
                     event.scope.runner.cancel()
+                elif event.scope in self._backlog:
+                    self._backlog.remove(event.scope)
             case Answered():
                 event.waiter.response = event.response
                 event.waiter.event.set()
@@ -146,9 +148,7 @@ class Connection:
             self._step()
         self.server.wake()
         while self._backlog and self._busy() < MAX_IN_FLIGHT:
-            waiting = self._backlog.popleft()
-            if not waiting.closed:
-                await self._start(waiting, tasks)
+            await self._start(self._backlog.popleft(), tasks)
 
     async def _answer(self, scope: Scope) -> None:
         try:

@@ -157,12 +157,14 @@ class Context(Generic[S]):
         return await self._connection.ask_all(questions, self._scope)
 
     async def _ask_one(self, question: "Question[T]", key: str | None) -> T:
-        # The same question of a replayed handler has the same ordinal, and so finds its answer.
         name = key or question.kind
+        answers = await self.ask(**{name: question})
+        return answers[name]
+
+    def _key(self, name: str) -> str:
+        """A key for a question of this name. A replayed handler asks in the same order, and so finds its answers."""
         ordinal = self._asked[name] = self._asked.get(name, 0) + 1
-        key = name if key and ordinal == 1 else f"{name}-{ordinal}"
-        answers = await self.ask(**{key: question})
-        return answers[key]
+        return name if ordinal == 1 else f"{name}-{ordinal}"
 
     def _answers(self, questions: "Mapping[str, Question[Any]]") -> dict[str, Any]:
         from .asking import InputRequired
@@ -170,11 +172,12 @@ class Context(Generic[S]):
         if self._scope.method not in MAY_ASK:
             raise InternalError(f"{self._scope.method} cannot ask the client")  # MR-1
         replay = self.replay()
-        found = {key: replay.find(key, question) for key, question in questions.items()}
-        missing = {key: questions[key] for key, answer in found.items() if answer is None}
+        keys = {name: self._key(name) for name in questions}
+        found = {name: replay.find(keys[name], question) for name, question in questions.items()}
+        missing = {keys[name]: questions[name] for name, answer in found.items() if answer is None}
         if missing:
             raise InputRequired(missing)
-        return {key: questions[key].read(answer) for key, answer in found.items() if answer is not None}
+        return {name: questions[name].read(answer) for name, answer in found.items() if answer is not None}
 
     def replay(self) -> "Replay":
         """The answers this request brought along; read once."""

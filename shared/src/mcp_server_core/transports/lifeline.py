@@ -9,6 +9,7 @@ import select
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 
 import anyio
@@ -24,7 +25,8 @@ class Lifeline:
         self._end = end
         self._loop_read, self._loop_write = os.pipe()
         self._thread_read, self._thread_write = os.pipe()
-        os.set_blocking(self._loop_read, False)
+        for fd in (self._loop_read, self._loop_write, self._thread_write):
+            os.set_blocking(fd, False)
         self._noticed = threading.Event()
         self._stopping = False
 
@@ -34,6 +36,8 @@ class Lifeline:
             number = getattr(signal, name, None)
             if number is not None:
                 signal.signal(number, self._on_signal)
+        # Written to by the interpreter itself, also while C code keeps `_on_signal` from running.
+        signal.set_wakeup_fd(self._thread_write, warn_on_full_buffer=False)
         threading.Thread(target=self._watch, name="lifeline", daemon=True).start()
 
     async def wait_for_signal(self) -> None:
@@ -46,21 +50,20 @@ class Lifeline:
                 return
 
     def expect_end(self) -> None:
-        """The process is ending now: make sure that it does."""
-        os.write(self._thread_write, b"e")
+        """The process is ending now: make sure that it does. May be called from any thread, and twice."""
+        _poke(self._thread_write)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         # Runs between two bytecodes of the main thread, also while a handler blocks the loop.
         self._stopping = True
-        os.write(self._loop_write, b"s")
-        self.expect_end()
+        _poke(self._loop_write)
 
     def _watch(self) -> None:
         if not self._hung_up_before_end():
             self._end_after_patience()
             return
         # The loop may be healthy and still have requests to read: then it sees the end by itself.
-        os.write(self._loop_write, b"?")
+        _poke(self._loop_write)
         if self._noticed.wait(PATIENCE):
             os.read(self._thread_read, 1)
             self._end_after_patience()
@@ -71,10 +74,16 @@ class Lifeline:
         """Wait until the client hangs up (True) or the process begins to end (False)."""
         poll = select.poll()
         poll.register(self._thread_read, select.POLLIN)
-        poll.register(self._input_fd, 0)  # no events of its own: only a hang-up is reported
+        # Only a hang-up is waited for, not data; a socket that is half closed says so in a way of its own.
+        poll.register(self._input_fd, getattr(select, "POLLRDHUP", 0))
         ready = [fd for fd, _ in poll.poll()]
         return self._thread_read not in ready
 
     def _end_after_patience(self) -> None:
         threading.Event().wait(PATIENCE)
         self._end()
+
+
+def _poke(fd: int) -> None:
+    with suppress(BlockingIOError):  # full: it was poked before
+        os.write(fd, b"!")

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -21,10 +22,19 @@ _F_SETPIPE_SZ = 1031  # Linux
 class PipeChannel:
     """A channel over a descriptor to read and one to write, both owned by the channel."""
 
-    def __init__(self, read_fd: int, write_fd: int, *, limit: int = DEFAULT_LIMIT) -> None:
-        self.read_fd = read_fd
+    def __init__(
+        self,
+        read_fd: int,
+        write_fd: int,
+        *,
+        limit: int = DEFAULT_LIMIT,
+        on_end: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_end` is called as soon as the end is known, from any thread, and perhaps more than once."""
+        self._read_fd = read_fd
         self._write_fd = write_fd
-        self._reader = open_reader(read_fd)
+        self._on_end = on_end
+        self._reader = open_reader(read_fd, on_end)
         self._lines = Lines(limit)
         self._ready: deque[bytes | Malformed] = deque()
         self._write_lock = anyio.Lock()
@@ -104,6 +114,7 @@ class PipeChannel:
 
     def _lose(self) -> None:
         """A broken pipe ends both directions: nobody is there to read an answer."""
+        self._on_end()
         self._lost = True
         self._reader.stop()
         raise ConnectionLost("the peer is gone")
@@ -112,11 +123,11 @@ class PipeChannel:
         """Close both descriptors; whoever reads or writes sees the connection end."""
         self._lost = True
         self._reader.stop()
-        for fd in (self.read_fd, self._write_fd):
+        for fd in (self._read_fd, self._write_fd):
             if fd >= 0:
                 anyio.notify_closing(fd)
                 os.close(fd)
-        self.read_fd = self._write_fd = -1
+        self._read_fd = self._write_fd = -1
 
 
 def _enlarge(fd: int) -> None:

@@ -4,6 +4,7 @@ import os
 import stat
 import sys
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 import anyio
@@ -28,13 +29,13 @@ class Reader(Protocol):
         ...
 
 
-def open_reader(fd: int) -> Reader:
-    """A reader for this descriptor and the event loop that is running."""
+def open_reader(fd: int, on_end: Callable[[], None]) -> Reader:
+    """A reader for this descriptor and the event loop that is running; `on_end` hears of the end first."""
     if not can_wait(fd):
-        return _Blocking(fd)
+        return _Blocking(fd, on_end)
     if _on_asyncio():
-        return _Registered(fd)
-    return _Blocking(fd, wait=True)
+        return _Registered(fd, on_end)
+    return _Blocking(fd, on_end, wait=True)
 
 
 def can_wait(fd: int) -> bool:
@@ -63,10 +64,11 @@ class _Registered:
     (60 us instead of 20 per message). When nobody asks for more, it is taken out, and the pipe fills up.
     """
 
-    def __init__(self, fd: int) -> None:
+    def __init__(self, fd: int, on_end: Callable[[], None]) -> None:
         import asyncio
 
         self._fd = fd
+        self._on_end = on_end
         self._loop = asyncio.get_running_loop()
         self._chunks: deque[bytes] = deque()
         self._waiter: Future[None] | None = None
@@ -102,6 +104,7 @@ class _Registered:
                 self._size = _LARGE_READ
             self._waiter.set_result(None)
         else:
+            self._on_end()
             self.stop()
 
     def _unregister(self) -> None:
@@ -119,8 +122,9 @@ class _Registered:
 class _Blocking:
     """For any other loop, and for descriptors that only a thread can wait for."""
 
-    def __init__(self, fd: int, *, wait: bool = False) -> None:
+    def __init__(self, fd: int, on_end: Callable[[], None], *, wait: bool = False) -> None:
         self._fd = fd
+        self._on_end = on_end
         self._wait = wait
         self._scope: anyio.CancelScope | None = None
         self._ended = False
@@ -133,11 +137,17 @@ class _Blocking:
             try:
                 if self._wait:
                     await anyio.wait_readable(self._fd)
-                    chunk = os.read(self._fd, _LARGE_READ)
+                    chunk = self._read()
                 else:
-                    chunk = await to_thread.run_sync(os.read, self._fd, _LARGE_READ, abandon_on_cancel=True)
+                    chunk = await to_thread.run_sync(self._read, abandon_on_cancel=True)
             except (OSError, anyio.ClosedResourceError):
                 chunk = b""
+        return chunk
+
+    def _read(self) -> bytes:
+        chunk = os.read(self._fd, _LARGE_READ)
+        if not chunk:
+            self._on_end()
         return chunk
 
     def stop(self) -> None:
