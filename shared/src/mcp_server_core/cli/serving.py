@@ -1,18 +1,20 @@
 """Runs a server over stdio, from start to exit."""
 
+import atexit
+import io
 import logging
 import os
+import signal
 import sys
-import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
 
 from ..protocol.lines import DEFAULT_LIMIT
 from ..transports.lifeline import Lifeline
 from ..transports.pipes import PipeChannel
-from ..transports.stdio import fill_closed, take_stdio
+from ..transports.stdio import Wire, fill_closed, take_stdio
 
 if TYPE_CHECKING:
     from ..server.app import Server
@@ -21,26 +23,31 @@ log = logging.getLogger("mcp_server_core")
 POLITE = 0.5  # seconds for the last words to listen streams
 
 
-def serve(server: "Server[Any]", *, line_limit: int = DEFAULT_LIMIT, log_level: str = "warning") -> None:
-    """Serve one client over standard input and output; return when it is gone or a signal came."""
+def serve(server: "Server[Any]", *, line_limit: int = DEFAULT_LIMIT, log_level: str = "warning") -> NoReturn:
+    """Serve one client over standard input and output; the process ends when it is gone or a signal came."""
     fill_closed()
-    configure_logging(log_level)
     if sys.stdin is not None and sys.stdin.isatty():
         say_what_we_wait_for(server)
-    with suppress(KeyboardInterrupt):
-        anyio.run(_serve, server, line_limit)
+    wire = take_stdio()
+    _loosen_stdout()  # not before: it writes out what was printed while modules were imported
+    configure_logging(log_level)
+    try:
+        with suppress(KeyboardInterrupt):
+            anyio.run(_serve, server, wire, line_limit)
+    except Exception:  # a bug of ours: said, and the process still ends
+        log.exception("the server failed")
     _leave()
 
 
-async def _serve(server: "Server[Any]", line_limit: int) -> None:
-    wire = take_stdio()
+async def _serve(server: "Server[Any]", wire: Wire, line_limit: int) -> None:
     if sys.platform == "win32":
         # No hang-up to wait for and no signals to catch: the end of the input ends the process.
         await server.serve(PipeChannel(*wire, limit=line_limit))
         return
-    lifeline = Lifeline(wire.read_fd, lambda: os._exit(0))
-    lifeline.start()
+    lifeline = Lifeline(wire, lambda: os._exit(0))
     channel = PipeChannel(*wire, limit=line_limit, on_end=lifeline.expect_end)
+    lifeline.moved = lambda: channel.moved
+    lifeline.start()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_obey_signals, server, lifeline, tasks.cancel_scope)
         await server.serve(channel)
@@ -54,16 +61,33 @@ async def _obey_signals(server: "Server[Any]", lifeline: Lifeline, serving: anyi
     serving.cancel()
 
 
-def _leave() -> None:
-    """A thread that hangs in a system call must not keep the process alive."""
-    stuck = [
-        thread
-        for thread in threading.enumerate()
-        if not thread.daemon and thread is not threading.main_thread()
-    ]
-    if stuck:
-        logging.shutdown()
-        os._exit(0)
+def _leave() -> NoReturn:
+    """End the process here and now.
+
+    An ordinary exit waits for threads that hang, and fails on a signal or a closed standard error on the way.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    with suppress(Exception):
+        atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage] - what an ordinary exit would run
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    with suppress(Exception):
+        import ctypes
+
+        ctypes.CDLL(None).fflush(None)  # what C code has printed and not written
+    os._exit(0)
+
+
+def _loosen_stdout() -> None:
+    """What is printed goes to standard error from now on: at once, and whatever the locale."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            try:
+                stream.reconfigure(line_buffering=True, errors="backslashreplace")
+            except OSError:  # it was a file and is a pipe now, which cannot seek
+                sys.stdout = sys.stderr
 
 
 def configure_logging(level: str) -> None:

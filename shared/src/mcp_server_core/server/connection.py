@@ -22,7 +22,8 @@ from .subscriptions import LIST_KINDS, Listener, ListKind
 
 if TYPE_CHECKING:
     from .app import Server
-    from .asking import Question, Replay, Root
+    from .asking import Question, Root
+    from .replay import Replay
 
 log = logging.getLogger("mcp_server_core")
 MAX_IN_FLIGHT = 256
@@ -305,6 +306,6 @@ class Connection:
 
     def open_replay(self, scope: Scope) -> "Replay":
         """The answers a stateless request brought along."""
-        from .asking import Replay
+        from .replay import Replay
 
         return Replay(scope, self.server.sealer(), self.session.principal, time())

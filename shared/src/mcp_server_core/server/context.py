@@ -11,8 +11,9 @@ from ..protocol.scope import Scope
 
 if TYPE_CHECKING:
     from ..places import Places
-    from .asking import Accepted, Cancelled, Declined, Question, Replay, Root, Sampled
+    from .asking import Accepted, Cancelled, Declined, Question, Root, Sampled
     from .connection import Connection
+    from .replay import Replay
 
 S = TypeVar("S")
 T = TypeVar("T")

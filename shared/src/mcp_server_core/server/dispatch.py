@@ -72,8 +72,8 @@ def _explain(call: Call, raised: BaseException) -> Json:
     is_tool = call.scope.method == "tools/call"
     parts = leaves(raised)
     for part in parts:
-        if isinstance(part, KeyboardInterrupt | SystemExit):
-            raise part
+        if isinstance(part, KeyboardInterrupt):
+            raise part  # SystemExit is not let through: a library's sys.exit() must not end the server
         if isinstance(part, InputRequired) and call.ctx is not None:
             return call.ctx.replay().result(part)
     first = parts[0]

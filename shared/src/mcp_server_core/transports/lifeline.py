@@ -15,14 +15,18 @@ from types import FrameType
 import anyio
 
 PATIENCE = 1.8  # seconds; the promise is two
+STALLED = 0.8
+_SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP")
 
 
 class Lifeline:
     """Watches over one process that serves one client."""
 
-    def __init__(self, input_fd: int, end: Callable[[], None]) -> None:
-        self._input_fd = input_fd
+    def __init__(self, wire: tuple[int, int], end: Callable[[], None]) -> None:
+        self._wire = wire
         self._end = end
+        self.moved: Callable[[], int] = lambda: 0
+        """How much was read and written so far, to tell slow from stuck."""
         self._loop_read, self._loop_write = os.pipe()
         self._thread_read, self._thread_write = os.pipe()
         for fd in (self._loop_read, self._loop_write, self._thread_write):
@@ -32,12 +36,11 @@ class Lifeline:
 
     def start(self) -> None:
         """Begin to watch. Call from the main thread."""
-        for name in ("SIGTERM", "SIGINT", "SIGHUP"):
-            number = getattr(signal, name, None)
-            if number is not None:
-                signal.signal(number, self._on_signal)
+        for name in _SIGNALS:
+            signal.signal(getattr(signal, name), self._on_signal)
         # Written to by the interpreter itself, also while C code keeps `_on_signal` from running.
         signal.set_wakeup_fd(self._thread_write, warn_on_full_buffer=False)
+        os.register_at_fork(after_in_child=self._let_go)
         threading.Thread(target=self._watch, name="lifeline", daemon=True).start()
 
     async def wait_for_signal(self) -> None:
@@ -64,20 +67,50 @@ class Lifeline:
             return
         # The loop may be healthy and still have requests to read: then it sees the end by itself.
         _poke(self._loop_write)
-        if self._noticed.wait(PATIENCE):
-            os.read(self._thread_read, 1)
+        if self._noticed.wait(PATIENCE) and self._end_is_seen():
             self._end_after_patience()
         else:
             self._end()
+
+    def _end_is_seen(self) -> bool:
+        """Wait until the loop has read to the end; False if it got stuck, because nobody reads its answers."""
+        poll = select.poll()
+        poll.register(self._thread_read, select.POLLIN)
+        before = -1
+        while self.moved() != before:
+            before = self.moved()
+            if poll.poll(STALLED * 1000) and self._told_to_end():
+                return True
+        return False
+
+    def _let_go(self) -> None:
+        """In a forked child: its signals are its own, and it holds no end of the wire."""
+        signal.set_wakeup_fd(-1)
+        for name in _SIGNALS:
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+        for fd in (*self._wire, self._loop_read, self._loop_write, self._thread_read, self._thread_write):
+            with suppress(OSError):
+                os.close(fd)
 
     def _hung_up_before_end(self) -> bool:
         """Wait until the client hangs up (True) or the process begins to end (False)."""
         poll = select.poll()
         poll.register(self._thread_read, select.POLLIN)
         # Only a hang-up is waited for, not data; a socket that is half closed says so in a way of its own.
-        poll.register(self._input_fd, getattr(select, "POLLRDHUP", 0))
-        ready = [fd for fd, _ in poll.poll()]
-        return self._thread_read not in ready
+        poll.register(self._wire[0], getattr(select, "POLLRDHUP", 0))
+        while True:
+            ready = [fd for fd, _ in poll.poll()]
+            if self._thread_read not in ready:
+                return True
+            if self._told_to_end():
+                return False
+
+    def _told_to_end(self) -> bool:
+        """Read what was written to the thread: our own word, or the number of a signal that came in."""
+        return any(byte == 0 or self._is_ours(byte) for byte in os.read(self._thread_read, 64))
+
+    def _is_ours(self, number: int) -> bool:
+        return number in signal.valid_signals() and signal.getsignal(number) == self._on_signal
 
     def _end_after_patience(self) -> None:
         threading.Event().wait(PATIENCE)
@@ -86,4 +119,4 @@ class Lifeline:
 
 def _poke(fd: int) -> None:
     with suppress(BlockingIOError):  # full: it was poked before
-        os.write(fd, b"!")
+        os.write(fd, b"\0")

@@ -40,6 +40,7 @@ class PipeChannel:
         self._write_lock = anyio.Lock()
         self._unwritten = memoryview(b"")
         self._lost = False
+        self.moved = 0  # reads and writes so far
         self._writes_directly = can_wait(write_fd)
         if self._writes_directly and not os.isatty(write_fd):
             os.set_blocking(write_fd, False)
@@ -50,6 +51,7 @@ class PipeChannel:
         """The next message. Reads on only when the last one was taken: a slow server slows its client."""
         while not self._ready:
             chunk = await self._reader.read()
+            self.moved += 1
             self._ready.extend(self._lines.feed(chunk) if chunk else self._lines.end())
             if not chunk and not self._ready:
                 raise ConnectionLost("the peer closed the connection")
@@ -105,7 +107,9 @@ class PipeChannel:
         if self._lost:
             raise ConnectionLost("the peer is gone")
         try:
-            return os.write(self._write_fd, data)
+            written = os.write(self._write_fd, data)
+            self.moved += 1
+            return written
         except BlockingIOError:
             return 0
         except OSError:
