@@ -7,6 +7,7 @@ does not, or takes too long to wind down, is ended from here.
 import os
 import select
 import signal
+import stat
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -98,12 +99,19 @@ class Lifeline:
         poll.register(self._thread_read, select.POLLIN)
         # Only a hang-up is waited for, not data; a socket that is half closed says so in a way of its own.
         poll.register(self._wire[0], getattr(select, "POLLRDHUP", 0))
+        # A file does not hang up; it is looked at now and then.
+        is_file = stat.S_ISREG(os.fstat(self._wire[0]).st_mode)
         while True:
-            ready = [fd for fd, _ in poll.poll()]
-            if self._thread_read not in ready:
+            ready = [fd for fd, _ in poll.poll(STALLED * 1000 if is_file else None)]
+            if self._thread_read in ready:
+                if self._told_to_end():
+                    return False
+            elif not is_file or self._is_read_to_its_end():
                 return True
-            if self._told_to_end():
-                return False
+
+    def _is_read_to_its_end(self) -> bool:
+        fd = self._wire[0]
+        return os.lseek(fd, 0, os.SEEK_CUR) >= os.fstat(fd).st_size
 
     def _told_to_end(self) -> bool:
         """Read what was written to the thread: our own word, or the number of a signal that came in."""
