@@ -1,15 +1,14 @@
 """The client: opens a connection, finds out which era the server speaks, and asks it things."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
 import anyio
-import anyio.abc
 
 from ..channel import Channel
-from ..errors import UNSUPPORTED_VERSION, ConnectionLost, McpError, RequestTimeout
+from ..errors import ConnectionLost, McpError, RequestTimeout
 from ..protocol.encode import encode_implementation
 from ..protocol.messages import Json, RequestId, notification
 from ..protocol.revisions import (
@@ -17,7 +16,6 @@ from ..protocol.revisions import (
     META_CAPABILITIES,
     META_CLIENT,
     META_LOG_LEVEL,
-    META_SERVER,
     META_SUBSCRIPTION,
     META_VERSION,
     STATELESS,
@@ -26,9 +24,10 @@ from ..protocol.revisions import (
 )
 from .answers import Answers
 from .changes import Change, ChangeKind, Changes, read_change
+from .link import Link, Opener
+from .opening import Agreement, as_object, discover, means_handshake, shake_hands
 from .peer import Peer, Progress
 
-Opener: TypeAlias = Callable[[], AbstractAsyncContextManager[Channel]]
 Logged: TypeAlias = Callable[[str, Any], Awaitable[None]]
 DEFAULT_TIMEOUT = 60.0
 PROBE_TIMEOUT = 10.0
@@ -69,7 +68,7 @@ class Client:
         self._subscribed: dict[str, int] = {}
         self._subscribing = anyio.Lock()
         self._stack = AsyncExitStack()
-        self._link: _Link | None = None
+        self._link: Link | None = None
         self.revision: Revision = HANDSHAKE[0]
         """The revision both sides speak."""
         self.server: Json = {}
@@ -102,12 +101,11 @@ class Client:
         await self._stack.aclose()
 
     async def _connect(self) -> None:
-        link = _Link()
-        await self._tasks.start(link.hold, self._opener, self)
+        link = Link()
+        await self._tasks.start(link.hold, self._opener, self._make_peer)
         self._link = link
 
-    def make_peer(self, channel: Channel) -> Peer:
-        """This client's end of a channel."""
+    def _make_peer(self, channel: Channel) -> Peer:
         return Peer(
             channel, on_notification=self._receive, on_request=self._answer, on_lost=self._end_watches
         )
@@ -119,9 +117,7 @@ class Client:
     async def _disconnect(self) -> None:
         if self._link is not None:
             link, self._link = self._link, None
-            link.leave.set()
-            with anyio.CancelScope(shield=True):
-                await link.left.wait()
+            await link.leave()
 
     @property
     def _peer(self) -> Peer:
@@ -130,65 +126,42 @@ class Client:
         return self._link.peer
 
     async def _open(self) -> None:
-        if self._wanted is not None and self._wanted in HANDSHAKE:
-            await self._handshake(self._wanted)
-        elif self._wanted is not None:
-            await self._discover(self._timeout)
-        elif not await self._probe():
-            await self._handshake(HANDSHAKE[0])
+        if self._wanted is None:
+            agreement = await self._probe() or await self._handshake(HANDSHAKE[0])
+        elif self._wanted in HANDSHAKE:
+            agreement = await self._handshake(self._wanted)
+        else:
+            agreement = await self._discover(self._timeout)
+        self.revision, self.server, self.capabilities, self.instructions = agreement
+        if self._log_level is not None and not self.stateless and "logging" in self.capabilities:
+            await self.request("logging/setLevel", {"level": self._log_level})
 
-    async def _probe(self) -> bool:
-        """Whether the server speaks the stateless revision. Anything odd means that it does not (L-47)."""
+    async def _probe(self) -> Agreement | None:
+        """What a stateless server says of itself; None when the server is none (L-46, L-47)."""
         try:
-            await self._discover(self._probe_timeout)
+            return await self._discover(self._probe_timeout)
         except McpError as error:
-            # L-50: a server that names its stateless revisions and has none of ours speaks no other era either.
-            supported = _object(error.data).get("supported")
-            named: list[Any] = supported if isinstance(supported, list) else []
-            if error.code == UNSUPPORTED_VERSION and named and not any(item in HANDSHAKE for item in named):
+            if not means_handshake(error):
                 raise
-            return False
         except RequestTimeout:
-            return False
+            pass  # silence means an old server, too
         except ConnectionLost:
             # L-51: some old servers die of an unknown first request; start again and go straight to initialize.
             await self._disconnect()
             await self._connect()
-            return False
-        return True
+        return None
 
-    async def _discover(self, timeout: float) -> None:
+    async def _discover(self, timeout: float) -> Agreement:
         self.revision = STATELESS[0]
-        self._peer.answers_requests = False
-        result = await self._peer.request("server/discover", {"_meta": self._envelope()}, timeout=timeout)
-        supported = result.get("supportedVersions")
-        if not isinstance(supported, list) or STATELESS[0] not in supported:
-            raise McpError("The server's answer to server/discover does not name a revision we speak")
-        self.capabilities = _object(result.get("capabilities"))
-        # Seed form: before its release the revision had serverInfo in the body.
-        self.server = _object(_object(result.get("_meta")).get(META_SERVER)) or _object(
-            result.get("serverInfo")
-        )
-        self.instructions = result.get("instructions")
+        return await discover(self._peer, self._envelope(), timeout)
 
-    async def _handshake(self, offered: Revision) -> None:
-        self._peer.answers_requests = True
+    async def _handshake(self, offered: Revision) -> Agreement:
         params: Json = {
             "protocolVersion": offered,
             "capabilities": self._answers.capabilities(offered),
             "clientInfo": encode_implementation(self._info, offered),
         }
-        result = await self._peer.request("initialize", params, timeout=self._timeout)
-        agreed = result.get("protocolVersion")
-        if agreed not in HANDSHAKE:
-            raise McpError(f"The server wants revision {agreed!r}, which this client does not speak")  # L-6
-        self.revision = agreed
-        self.capabilities = _object(result.get("capabilities"))
-        self.server = _object(result.get("serverInfo"))
-        self.instructions = result.get("instructions")
-        await self._peer.send(notification("notifications/initialized"))
-        if self._log_level is not None and "logging" in self.capabilities:
-            await self.request("logging/setLevel", {"level": self._log_level})
+        return await shake_hands(self._peer, params, self._timeout)
 
     @property
     def stateless(self) -> bool:
@@ -252,7 +225,7 @@ class Client:
         return retry
 
     async def _fulfil_one(self, question: Any) -> Json:
-        method, params = _object(question).get("method"), _object(question).get("params", {})
+        method, params = as_object(question).get("method"), as_object(question).get("params", {})
         if not isinstance(method, str) or not isinstance(params, dict):
             raise McpError("The server asked a question of unknown shape")
         return await self._answers.answer(method, params)
@@ -399,7 +372,7 @@ class Client:
     # What the server says.
 
     async def _receive(self, method: str, params: Json) -> None:
-        meta = _object(params.get("_meta"))
+        meta = as_object(params.get("_meta"))
         if method == "notifications/message":
             if self._on_log is not None:
                 await self._on_log(str(params.get("level")), params.get("data"))
@@ -444,32 +417,6 @@ class _Stream:
         self.left = anyio.Event()
         self.holding = anyio.CancelScope()
         self.failure: Exception | None = None
-
-
-class _Link:
-    """Holds one connection open in one task: opened, served and closed there."""
-
-    def __init__(self) -> None:
-        self.leave = anyio.Event()
-        self.left = anyio.Event()
-        self.peer: Peer | None = None
-
-    async def hold(
-        self, opener: Opener, client: "Client", *, task_status: anyio.abc.TaskStatus[None]
-    ) -> None:
-        try:
-            async with opener() as channel, anyio.create_task_group() as tasks:
-                self.peer = client.make_peer(channel)
-                tasks.start_soon(self.peer.run)
-                task_status.started()
-                await self.leave.wait()
-                tasks.cancel_scope.cancel()
-        finally:
-            self.left.set()
-
-
-def _object(value: Any) -> Json:
-    return value if isinstance(value, dict) else {}
 
 
 def _questions(value: Any) -> dict[str, Any]:
