@@ -48,7 +48,7 @@ CONTESTANTS = (
         "python",
         SOURCES / "fastmcp.py.txt",
         ("fastmcp==4.1.2",),
-        remark="4.1.2, not the newest 4.1.4 of BENCH.md: 4.1.3 and later ask for certifi>=2026.10.19, "
+        remark="4.1.2, not the newest 4.1.4: 4.1.3 and later ask for certifi>=2026.10.19, "
         "which could not be had when this was pinned",
     ),
     Contestant(

@@ -39,7 +39,7 @@ class Row(NamedTuple):
         return ours >= self.target.limit if self.more_is_better else ours <= self.target.limit
 
 
-# The targets are those of BENCH.md, "ours must reach"; they are held against the best, as it says.
+# What ours must reach; held against the best of the rounds, not the median.
 ROWS = (
     Row("start", "opening cpu", "first answer, CPU ms", "best", Target(130, "<=130, aim 100")),
     Row("start", "opening cpu", "first answer, CPU ms", "median"),

@@ -1,4 +1,4 @@
-"""Servers as hosts start them, each in its own way (CLIENTS.md). A server decides per request and never gives up."""
+"""Servers as hosts start them, each in its own way. A server decides per request and never gives up."""
 
 import signal
 from collections.abc import Iterator

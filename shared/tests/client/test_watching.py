@@ -247,7 +247,7 @@ async def test_notices_of_another_stream_are_not_mixed_up() -> None:
 
 
 async def test_a_notice_before_the_acknowledgement_is_not_lost() -> None:
-    """SEED-DIFF 14: peers of the pre-release may send it first."""
+    """Peers of the pre-release may send it first."""
 
     async def script(wire: Wire) -> None:
         asked = await wire.expect("subscriptions/listen")
@@ -263,7 +263,7 @@ async def test_a_notice_before_the_acknowledgement_is_not_lost() -> None:
 
 
 async def test_an_untagged_notice_reaches_the_watch_that_wants_it() -> None:
-    """SEED-DIFF 13: on stdio match by type and URI as a fallback."""
+    """On stdio, match by type and URI as a fallback."""
 
     async def script(wire: Wire) -> None:
         await acknowledged(wire)

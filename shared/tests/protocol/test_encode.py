@@ -517,7 +517,7 @@ def test_a_message_of_several_blocks_becomes_several_messages_before_2025_11_25(
 
 @pytest.mark.parametrize("revision", HANDSHAKE)
 def test_roots_are_asked_for_without_params(revision: Revision) -> None:
-    # RO-2; SEED-DIFF 16
+    # RO-2
     check(ask(1, "roots/list"), revision)
 
 

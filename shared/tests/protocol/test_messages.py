@@ -189,7 +189,7 @@ def test_an_error_of_odd_shape_is_still_read(error: Any, expected: tuple[Any, ..
 
 @pytest.mark.parametrize("code", [-32000, -32001, -32002, -32003, -32004, -32019])
 def test_a_code_of_the_old_server_range_is_kept_and_means_nothing(code: int) -> None:
-    # E-3; SEED-DIFF 1-3: no typed error is made of it, whatever its data say
+    # E-3: no typed error is made of it, whatever its data say
     found = read_error({"code": code, "message": "m", "data": {"requiredCapabilities": {}, "supported": []}})
     assert (type(found), found.code) == (McpError, code)
 

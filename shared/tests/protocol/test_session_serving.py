@@ -182,7 +182,7 @@ def test_a_cancellation_that_comes_too_late_is_ignored(revision: Revision) -> No
     [{}, *({"requestId": value} for value in (None, True, 1.0, [], [1], {})), {"requestID": 1}, {"id": 1}],
 )
 def test_a_malformed_cancellation_is_ignored(revision: Revision, params: Any) -> None:
-    # CN-4; SEED-DIFF 8
+    # CN-4
     peer = Peer(revision)
     peer.open("tools/list", id=1)
     events = peer.session.receive(cancelled(**params))
@@ -357,7 +357,7 @@ def test_a_reserved_code_that_is_not_defined_is_not_sent(code: int) -> None:
 
 @pytest.mark.parametrize("code", [-32000, -32001, -32002, -32003, -32004, -32019])
 def test_a_code_of_the_old_server_range_is_not_sent(code: int) -> None:
-    # E-2, E-4; SEED-DIFF 5: never -32001, -32003, -32004
+    # E-2, E-4: never -32001, -32003, -32004
     error = Peer(NEWEST).refusal("tools/call", McpError("x", code=code))
     assert error["code"] in (-32602, -32603)
 

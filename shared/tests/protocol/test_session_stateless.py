@@ -301,7 +301,7 @@ def test_listening_does_not_exist_when_there_is_nothing_to_listen_to(capabilitie
 
 @any_state
 def test_discover_says_what_the_server_is(state: Revision | None) -> None:
-    # L-25, L-32, L-34, L-38, CA-1; SEED-DIFF 5: identity only in `_meta`
+    # L-25, L-32, L-34, L-38, CA-1; identity only in `_meta`
     [event] = plain(talk(state).receive(enveloped("d", "server/discover")))
     check(event[1], NEWEST, "server/discover")
     result = {

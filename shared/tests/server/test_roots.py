@@ -147,7 +147,7 @@ async def test_a_stateless_client_is_asked_by_a_result() -> None:
     async with talk(serving(looking()), NEWEST, {"roots": {}}) as peer:
         first = await peer.call("look")
         assert first["resultType"] == "input_required"
-        assert list(first["inputRequests"].values()) == [{"method": "roots/list"}]  # SEED-DIFF 16
+        assert list(first["inputRequests"].values()) == [{"method": "roots/list"}]
         (key,) = first["inputRequests"]
         answer = {key: {"roots": [{"uri": "file:///a"}]}}
         result = await peer.call("look", requestState=first["requestState"], inputResponses=answer)

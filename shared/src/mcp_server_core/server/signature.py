@@ -1,4 +1,4 @@
-"""From a function's signature to JSON schemas and validators. The one module that imports pydantic.
+"""From a function's signature to JSON schemas and validators. The one module that stands on pydantic.
 
 It is loaded with the first list or call, not at start: pydantic costs more than everything else together.
 """

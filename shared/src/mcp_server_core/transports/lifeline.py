@@ -115,7 +115,13 @@ class Lifeline:
 
     def _told_to_end(self) -> bool:
         """Read what was written to the thread: our own word, or the number of a signal that came in."""
-        return any(byte == 0 or self._is_ours(byte) for byte in os.read(self._thread_read, 64))
+        said = os.read(self._thread_read, 64)
+        if any(self._is_ours(number) for number in said):
+            # Python runs `_on_signal` when the main thread gets around to it; the loop is told now.
+            self._stopping = True
+            _poke(self._loop_write)
+            return True
+        return 0 in said
 
     def _is_ours(self, number: int) -> bool:
         return number in signal.valid_signals() and signal.getsignal(number) == self._on_signal
