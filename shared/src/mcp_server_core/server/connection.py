@@ -239,20 +239,20 @@ class Connection:
             for key, question in questions.items():
                 await ask(key, question)
             return answers
-        failure: Exception | None = None
+        first: Exception | None = None
 
         async def guarded(key: str, question: "Question[Any]") -> None:
-            nonlocal failure
+            nonlocal first
             try:
                 await ask(key, question)
             except Exception as error:  # noqa: BLE001 - the first one is raised below, outside the group
-                failure = failure or error
+                first = first or error
 
         async with anyio.create_task_group() as tasks:
             for key, question in questions.items():
                 tasks.start_soon(guarded, key, question)
-        if failure is not None:
-            raise failure
+        if first is not None:
+            raise first
         return answers
 
     async def _ask(self, question: "Question[Any]", scope: Scope | None) -> Json:
