@@ -12,7 +12,7 @@ async def echo(text: str) -> str:
 
 
 def build() -> Server[None]:
-    return Server("bench", version="1", parts=[tools])
+    return Server("bench", version="1", parts=[tools], max_result_chars=10_000_000)
 
 
 if __name__ == "__main__":

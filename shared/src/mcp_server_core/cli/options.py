@@ -25,7 +25,6 @@ def parser(name: str, version: str, description: str | None) -> argparse.Argumen
         "--max-result-chars",
         metavar="N",
         type=_positive,
-        default=MAX_RESULT_CHARS,
         help=f"longest result of a tool (default: {MAX_RESULT_CHARS})",
     )
     shared.add_argument(
@@ -59,7 +58,8 @@ def run(server: "Server[Any]", args: argparse.Namespace) -> None:
     except ValueError as error:
         raise SystemExit(f"{server.name}: {error}") from None
     server.access.mode, server.access.read_only = args.roots, args.read_only
-    server.max_result_chars = args.max_result_chars
+    if args.max_result_chars is not None:
+        server.max_result_chars = args.max_result_chars
     serve(server, line_limit=args.max_message_mib * 1024 * 1024, log_level=args.log_level)
 
 

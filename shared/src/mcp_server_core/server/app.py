@@ -58,13 +58,14 @@ class Server(Generic[S]):
         grants: "Sequence[Grant]" = (),
         cache: CacheHint = CacheHint(),  # noqa: B008 - a NamedTuple does not change
         page_size: int = PAGE_SIZE,
+        max_result_chars: int = MAX_RESULT_CHARS,
         sealer: "Sealer | None" = None,
     ) -> None:
         info: Json = {"name": name, "version": version}
         if title is not None:
             info["title"] = title
         self.page_size = page_size
-        self.max_result_chars = MAX_RESULT_CHARS
+        self.max_result_chars = max_result_chars
         self.access = Access(grants)
         self.threads = Threads()
         self.subscriptions = Subscriptions(self._watch_changed)
