@@ -111,8 +111,8 @@ def say_what_we_wait_for(server: "Server[Any]") -> None:
     """Somebody started the server by hand: say what it is waiting for, and how to connect it."""
     import json
 
-    # The way it was started works again; a host has another directory, so a script's path is made absolute.
-    started = [os.path.abspath(part) if os.path.isfile(part) else part for part in sys.orig_argv[1:]]  # noqa: PTH100, PTH113 - import light
+    # The way it was started works again; a host has another directory, so paths are made absolute.
+    started = [os.path.abspath(part) if _is_path(part) else part for part in sys.orig_argv[1:]]  # noqa: PTH100 - import light
     entry = {server.name.removeprefix("mcp-server-"): {"command": sys.executable, "args": started}}
     sys.stderr.write(
         f"{server.name} {server.version} speaks MCP over standard input and output.\n"
@@ -121,3 +121,8 @@ def say_what_we_wait_for(server: "Server[Any]") -> None:
         f"{json.dumps({'mcpServers': entry}, indent=2, ensure_ascii=False)}\n\n"
         "Press Ctrl-D or Ctrl-C to stop.\n"
     )
+
+
+def _is_path(part: str) -> bool:
+    looks_like_one = os.sep in part or part in (".", "..") or os.path.isfile(part)  # noqa: PTH113 - import light
+    return looks_like_one and os.path.exists(part)  # noqa: PTH110 - import light
