@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from mcp_server_core.errors import PARSE_ERROR, ParseError
-from mcp_server_core.protocol.codec import MAX_DEPTH, Raw, canonical, decode, encode
+from mcp_server_core.protocol.codec import MAX_DEPTH, canonical, decode, encode
 
 # Reading
 
@@ -162,10 +162,6 @@ def test_lone_surrogates_are_written_as_text_that_json_can_carry(text: str, plac
     }
     value, expected = shapes[place]
     assert json.loads(encode(value)) == expected
-
-
-def test_what_is_already_json_is_written_as_it_is() -> None:
-    assert encode({"a": Raw(b'{"b":1}')}) == b'{"a":{"b":1}}'
 
 
 # The canonical form

@@ -13,9 +13,6 @@ _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
 
-Raw = msgspec.Raw
-"""JSON that is already encoded: it is written as it is."""
-
 
 class Malformed:
     """Stands where a message should be: what arrived cannot be read. Says why."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from ..errors import InternalError, InvalidParams, McpError, ResourceNotFound, ToolError
+from ..errors import InternalError, InvalidCursor, InvalidParams, McpError, ResourceNotFound, ToolError
 from ..protocol.cursors import read_cursor, write_cursor
 from ..protocol.messages import Json, take, take_object
 from ..protocol.scope import Scope
@@ -104,7 +104,7 @@ def _page(call: Call, key: str, items: list[Json]) -> Json:
     if "cursor" in call.params:
         start = read_cursor(call.scope.method, take(call.params, "cursor", str))
         if type(start) is not int or not 0 < start <= len(items):
-            raise InvalidParams("Invalid cursor. Start again without one.")
+            raise InvalidCursor
     result: Json = {key: items[start : start + size], **call.server.profile.cache.fields()}
     if start + size < len(items):
         result["nextCursor"] = write_cursor(call.scope.method, start + size)
