@@ -1,8 +1,13 @@
 """The seam between what is said and how it travels: a server, a client and a transport meet here."""
 
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from .protocol.messages import Json, RequestId
+from .errors import McpError
+from .protocol.messages import Json, Request, RequestId
+
+if TYPE_CHECKING:
+    from .protocol.mirror import Mirror
 
 
 class Channel(Protocol):
@@ -22,4 +27,50 @@ class Channel(Protocol):
 
     async def close(self) -> None:
         """Let go of the connection; whoever waits in `receive` or `send` gets ConnectionLost."""
+        ...
+
+
+@runtime_checkable
+class Resumable(Protocol):
+    """A channel whose streams outlive their connections: streamable HTTP with sessions."""
+
+    async def release(self, about: RequestId, retry_ms: int) -> None:
+        """Close the connection that carries the stream of a request; the client comes back for the rest (H-34)."""
+        ...
+
+
+class Reply(NamedTuple):
+    """The answer to one request that came alone."""
+
+    message: Json
+    error: McpError | None
+    opened: bool
+    """Whether the envelope was in order, so that the request was served at all."""
+
+
+class Service(Protocol):
+    """A server, as a transport for many peers sees it."""
+
+    @property
+    def name(self) -> str:
+        """What the server calls itself."""
+        ...
+
+    async def serve(self, channel: Channel, *, principal: str = "") -> None:
+        """Serve one peer until it is gone."""
+        ...
+
+    async def exchange(
+        self,
+        request: Request,
+        say: Callable[[Json], Awaitable[None]],
+        *,
+        mirror: "Mirror | None",
+        principal: str,
+    ) -> Reply:
+        """Serve one enveloped request; `say` carries what is said on the way. Cancelling it means: nobody waits."""
+        ...
+
+    async def stop(self) -> None:
+        """End every listen stream politely."""
         ...

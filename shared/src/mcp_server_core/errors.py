@@ -10,6 +10,7 @@ Exception
 │   │   └── InvalidCursor
 │   ├── InternalError          -32603
 │   ├── ResourceNotFound       -32002 (handshake era) or -32602 (stateless era)
+│   ├── HeaderMismatch         -32020  an HTTP header is missing, or says something else than the body
 │   ├── MissingCapability      -32021  the client did not declare what the server needs
 │   └── UnsupportedVersion     -32022
 ├── ConnectionLost             the peer is gone; raised locally, never sent
@@ -95,6 +96,12 @@ class ResourceNotFound(McpError):
 
     def __init__(self, uri: str) -> None:
         super().__init__(f"Resource not found: {uri}", data={"uri": uri})
+
+
+class HeaderMismatch(McpError):
+    """A header that repeats part of the body is missing, unreadable, or says something else."""
+
+    code = HEADER_MISMATCH
 
 
 class MissingCapability(McpError):

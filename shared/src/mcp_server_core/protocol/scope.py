@@ -41,6 +41,7 @@ class Scope:
         "id",
         "meta",
         "method",
+        "mirror",
         "params",
         "progress_sent",
         "progress_token",
@@ -68,6 +69,7 @@ class Scope:
         # PR-1: a string or an integer; anything else is no token.
         self.progress_token: str | int | None = token if type(token) is str or type(token) is int else None
         self.progress_sent = float("-inf")
+        self.mirror: Any = None  # the Mirror of a request that came over HTTP, set by the stateless era
         self.batch: Any = None  # the Batch this request came in, set by the session
         self.runner: Any = None  # whatever the caller needs to stop the work, set by the caller
         self.closed = False  # answered or cancelled: nothing more may be sent for it (PR-3, CN-2)

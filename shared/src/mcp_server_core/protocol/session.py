@@ -136,7 +136,7 @@ class Session(Generic[W]):
         return self._receive_message(classify(value), None)
 
     def _receive_array(self, values: list[Any]) -> list[Event]:
-        error = self._refuse_array(values)
+        error = refuse_array(values, None if self.handshake is None else self.handshake.revision)
         if error is not None:
             return [Send(failure(None, error))]
         batch = Batch()
@@ -149,19 +149,6 @@ class Session(Generic[W]):
         if replies is not None:
             events.append(Send(replies))
         return events
-
-    def _refuse_array(self, values: list[Any]) -> InvalidRequest | None:
-        if self.handshake is None or self.handshake.revision != BATCHES:
-            return InvalidRequest("This revision has no batches: send one message at a time")  # J-11
-        if not values:
-            return InvalidRequest("A batch is not empty")  # J-10
-        if len(values) > MAX_BATCH:
-            return InvalidRequest(f"A batch has at most {MAX_BATCH} messages")
-        if any(type(value) is dict and value.get("method") == "initialize" for value in values):
-            return InvalidRequest("`initialize` does not go into a batch")  # L-12
-        if any(_has_foreign_claim(value, BATCHES) for value in values):
-            return InvalidRequest("A request of another revision does not go into a batch")
-        return None
 
     def _receive_message(self, message: Message, batch: Batch | None) -> list[Event]:
         match message:
@@ -293,6 +280,21 @@ class Session(Generic[W]):
         if self.waiting.pop(id, None) is None:
             return None
         return notification("notifications/cancelled", {"requestId": id, "reason": reason})
+
+
+def refuse_array(values: list[Any], revision: str | None) -> InvalidRequest | None:
+    """Why an array is no batch at this revision; None if it is one."""
+    if revision != BATCHES:
+        return InvalidRequest("This revision has no batches: send one message at a time")  # J-11
+    if not values:
+        return InvalidRequest("A batch is not empty")  # J-10
+    if len(values) > MAX_BATCH:
+        return InvalidRequest(f"A batch has at most {MAX_BATCH} messages")
+    if any(type(value) is dict and value.get("method") == "initialize" for value in values):
+        return InvalidRequest("`initialize` does not go into a batch")  # L-12
+    if any(_has_foreign_claim(value, BATCHES) for value in values):
+        return InvalidRequest("A request of another revision does not go into a batch")
+    return None
 
 
 def _has_foreign_claim(value: Any, revision: str) -> bool:

@@ -3,7 +3,7 @@
 Nothing here remembers an earlier request (L-27).
 """
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import (
     HEADER_MISMATCH,
@@ -36,6 +36,9 @@ from .revisions import (
 )
 from .scope import Scope
 
+if TYPE_CHECKING:
+    from .mirror import Mirror
+
 _NO_HINT = CacheHint().fields()
 _NO_CLIENT: Json = {}
 _RESERVED = range(-32099, -31999)
@@ -52,12 +55,17 @@ class Stateless:
         self.profile = profile
         self._stamp: Json = {META_SERVER: profile.info}
 
-    def open(self, request: Request) -> Scope:
-        """Check the envelope in the order of 4.3.3 and begin to serve the request."""
+    def open(self, request: Request, mirror: "Mirror | None" = None) -> Scope:
+        """Check the envelope in the order of 4.3.3 and begin to serve the request.
+
+        `mirror` holds the headers that repeat parts of a request that came over HTTP.
+        """
         meta = request.meta
         version = meta.get(META_VERSION)
         if type(version) is not str:
             raise InvalidParams(f"`_meta` needs {META_VERSION}, a string")
+        if mirror is not None:
+            mirror.check_version(version)
         if version not in STATELESS:
             raise UnsupportedVersion(version, STATELESS)
         capabilities = meta.get(META_CAPABILITIES)
@@ -70,8 +78,12 @@ class Stateless:
             check_implementation(client, META_CLIENT)
         if META_LOG_LEVEL in meta and meta[META_LOG_LEVEL] not in LOG_LEVELS:
             raise InvalidParams(f"{META_LOG_LEVEL} is one of {', '.join(LOG_LEVELS)}")
+        if mirror is not None:
+            mirror.check_request(request)
         self._check_method(request.method, version)
-        return Scope(request, self, version, cast("Json", client), cast("Json", capabilities))
+        scope = Scope(request, self, version, cast("Json", client), cast("Json", capabilities))
+        scope.mirror = mirror
+        return scope
 
     def _check_method(self, method: str, revision: Revision) -> None:
         methods = METHODS[revision]
