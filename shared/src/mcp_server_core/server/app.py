@@ -11,11 +11,12 @@ import anyio
 import anyio.lowlevel
 
 from ..budgets import MAX_RESULT_CHARS
-from ..channel import Channel
+from ..channel import Channel, Reply
 from ..errors import LocalProtocolError, ToolError
-from ..protocol.messages import Json
+from ..protocol.messages import Json, Request
 from ..protocol.profile import CacheHint, Profile
 from ..protocol.scope import Scope
+from ..protocol.stateless import Stateless
 from .access import Access
 from .calling import Handler
 from .catalogue import Catalogue, Selection
@@ -28,7 +29,10 @@ from .threads import Threads
 
 if TYPE_CHECKING:
     from ..places import Grant
+    from ..protocol.mirror import Mirror
     from ..protocol.sealing import Sealer
+    from .caller import Caller
+    from .exchange import Exchange
 
 log = logging.getLogger("mcp_server_core")
 S = TypeVar("S")
@@ -78,6 +82,9 @@ class Server(Generic[S]):
         self._sealer = sealer
         self._life: _Life | None = None
         self._connections: set[Connection] = set()
+        self._stateless: Stateless | None = None
+        self.listening: set[Exchange] = set()
+        """Listen streams that came alone, over HTTP."""
         self._watch_events: set[anyio.Event] = set()
         self._helpers: dict[Callable[..., Any], _Helper] = {}
 
@@ -204,8 +211,25 @@ class Server(Generic[S]):
         finally:
             self._life = None
 
+    async def exchange(
+        self,
+        request: Request,
+        say: Callable[[Json], Awaitable[None]],
+        *,
+        mirror: "Mirror | None" = None,
+        principal: str = "",
+    ) -> Reply:
+        """Serve one enveloped request that has no connection behind it, inside `async with server.running()`."""
+        from .exchange import Exchange
+
+        if self._stateless is None:
+            self._stateless = Stateless(self.profile)
+        return await Exchange(self, self._stateless, say, principal).run(request, mirror)
+
     async def stop(self) -> None:
         """End every listen stream politely, before the connections are closed (SU-6)."""
+        for exchange in list(self.listening):
+            exchange.end()
         for connection in list(self._connections):
             await connection.end_streams()
 
@@ -269,9 +293,9 @@ class Server(Generic[S]):
 
     # For dispatch.
 
-    async def answer(self, connection: Connection, scope: Scope) -> Json:
+    async def answer(self, caller: "Caller", scope: Scope) -> Json:
         """The result of one request."""
-        return await answer(Call(self, connection, scope))
+        return await answer(Call(self, caller, scope))
 
     async def run_helper(self, function: Callable[..., Any], ctx: Context[Any], *given: Any) -> Any:
         """Run a completer or a lister: it gets what it asks for, by position and by type."""

@@ -7,10 +7,11 @@ from typing import Any
 class Arg:
     """Description and limits of an argument: `Annotated[int, Arg("Lines to read", ge=1)]`.
 
-    Works wherever pydantic reads annotations: tool and prompt arguments, and fields of data types.
+    Works wherever pydantic reads annotations: tool and prompt arguments, and fields of data types. With `header`,
+    clients repeat the argument in `Mcp-Param-<header>`, for balancers to read: never a secret (N-30, N-42).
     """
 
-    __slots__ = ("description", "example", "ge", "le", "max_length", "min_length", "pattern")
+    __slots__ = ("description", "example", "ge", "header", "le", "max_length", "min_length", "pattern")
     __is_annotated_types_grouped_metadata__ = True
 
     def __init__(
@@ -23,6 +24,7 @@ class Arg:
         min_length: int | None = None,
         max_length: int | None = None,
         pattern: str | None = None,
+        header: str | None = None,
     ) -> None:
         self.description = description
         self.example = example
@@ -31,6 +33,7 @@ class Arg:
         self.min_length = min_length
         self.max_length = max_length
         self.pattern = pattern
+        self.header = header
 
     def __iter__(self) -> Iterator[object]:
         """The parts pydantic knows how to read; it asks for them when it builds a schema."""
@@ -51,7 +54,7 @@ class Arg:
 
 
 class _Described:
-    """Puts the description and the example into the JSON schema."""
+    """Puts into the JSON schema what only readers of it need."""
 
     __slots__ = ("arg",)
 
@@ -63,4 +66,6 @@ class _Described:
         schema["description"] = self.arg.description
         if self.arg.example is not None:
             schema["examples"] = [self.arg.example]
+        if self.arg.header is not None:
+            schema["x-mcp-header"] = self.arg.header
         return schema

@@ -82,6 +82,19 @@ class Question(Generic[A]):
         return Question("elicit", "elicitation/create", params, ("elicitation", "form"), read)
 
     @staticmethod
+    def schema(message: str, requested: Json) -> "Question[Accepted[Json] | Declined | Cancelled]":
+        """Ask by a flat schema written by hand, for what a data type cannot say: choices with titles (6.3)."""
+        from .forms import WrittenForm
+
+        form = WrittenForm(requested)
+        params: Json = {"mode": "form", "message": message, "requestedSchema": form.schema}
+
+        def read(result: Json) -> "Accepted[Json] | Declined | Cancelled":
+            return _read_action(result, lambda: form.read(_content(result)))
+
+        return Question("elicit", "elicitation/create", params, ("elicitation", "form"), read)
+
+    @staticmethod
     def url(message: str, url: str) -> "Question[Accepted[None] | Declined | Cancelled]":
         """Ask the user to open a page, for what must not pass through the client (EL-4)."""
         params: Json = {"mode": "url", "message": message, "url": url}
@@ -158,6 +171,11 @@ def _read_action(result: Json, data: Callable[[], T]) -> Accepted[T] | Declined 
             return Declined()
         case _:
             return Cancelled()
+
+
+def _content(result: Json) -> Json:
+    content = result.get("content")
+    return content if isinstance(content, dict) else {}
 
 
 def _read_sampled(result: Json) -> Sampled:

@@ -4,13 +4,12 @@ import logging
 import os
 from collections import deque
 from collections.abc import Mapping
-from time import time
 from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio.abc import TaskGroup
 
-from ..channel import Channel
+from ..channel import Channel, Resumable
 from ..errors import ConnectionLost, InternalError, McpError
 from ..protocol.encode import encode_question
 from ..protocol.messages import Json, RequestId, Response, failure, notification
@@ -23,7 +22,6 @@ from .subscriptions import LIST_KINDS, Listener, ListKind
 if TYPE_CHECKING:
     from .app import Server
     from .asking import Question, Root
-    from .replay import Replay
 
 log = logging.getLogger("mcp_server_core")
 MAX_IN_FLIGHT = 256
@@ -169,6 +167,16 @@ class Connection:
             ]
             await self.send(broken if isinstance(reply, list) else broken[0], about=scope.id)
 
+    @property
+    def principal(self) -> str:
+        """Who the peer is, as far as that was proven."""
+        return self.session.principal
+
+    async def release_stream(self, scope: Scope, retry_ms: int) -> None:
+        """Let go of the HTTP connection of a request, where there is one and the revision allows it."""
+        if isinstance(self._channel, Resumable):
+            await self._channel.release(scope.id, retry_ms)
+
     async def _next_step(self) -> None:
         """Wait until something in flight ends, or begins to wait for the client."""
         event = anyio.Event()
@@ -188,16 +196,16 @@ class Connection:
             log.debug("the peer is gone")
 
     async def _send_notices(self) -> None:
-        while True:
-            listener, notice = await self.outbox.take()
-            await self.send(notice, about=listener.subscription)
+        while (waiting := await self.outbox.take()) is not None:
+            await self.send(waiting[1], about=waiting[0].subscription)
 
     # Subscriptions of the stateless era.
 
-    async def listen(self, scope: Scope, listener: Listener, accepted: Json) -> Json:
+    async def listen(self, scope: Scope, accepted: Json) -> Json:
         """Hold a listen stream open until the client cancels it or the server stops (SU-1, SU-6)."""
         if len(self.streams) >= MAX_LISTENERS:
             raise McpError(f"At most {MAX_LISTENERS} subscriptions at once")
+        listener = Listener(self.outbox.post, scope.id)
         ended = self.streams[scope.id] = anyio.Event()
         hub = self.server.subscriptions
         try:
@@ -255,7 +263,7 @@ class Connection:
             raise first
         return answers
 
-    async def _ask(self, question: "Question[Any]", scope: Scope | None) -> Json:
+    async def _ask(self, question: "Question[Any]", scope: Scope) -> Json:
         from .asking import refusal
 
         handshake = self.session.handshake
@@ -268,44 +276,41 @@ class Connection:
         waiter = _Waiter()
         id, message = self.session.ask(question.method, params, waiter)
         self._step()
+        about = scope.id
         try:
-            await self.send(message, about=None if scope is None else scope.id)
+            await self._channel.send(message, about=about)
             with anyio.move_on_after(question.timeout):
                 await waiter.event.wait()
+        except ConnectionLost as error:
+            raise refusal(error) from None  # D-10: there is no way to ask, so nobody waits for an answer
         finally:
             withdrawn = self.session.abandon(id, "no longer needed")
             # One old client declares roots, never answers, and dies of a notification it does not know.
             if withdrawn is not None and question.kind != "roots":
                 with anyio.CancelScope(shield=True), anyio.move_on_after(GRACE):
-                    await self.send(withdrawn)
+                    await self.send(withdrawn, about=about)
         if waiter.response is None:
             raise refusal(TimeoutError(f"no answer within {question.timeout:.0f} s"))
         if waiter.response.result is None:
             raise refusal(waiter.response.error or McpError("no result"))
         return waiter.response.result
 
-    async def roots(self) -> "list[Root]":
+    async def roots(self, scope: Scope) -> "list[Root]":
         """The client's roots, asked once and again after it says they changed (RO-6)."""
         async with self._roots_lock:  # calls at the same time ask once
-            return await self._ask_roots()
+            return await self._ask_roots(scope)
 
-    async def _ask_roots(self) -> "list[Root]":
+    async def _ask_roots(self, scope: Scope) -> "list[Root]":
         from ..errors import ToolError
         from .asking import Question
 
         while self._roots is None:
             question, version = Question.roots(), self._roots_version
             try:
-                roots = question.read(await self._ask(question, None))
+                roots = question.read(await self._ask(question, scope))
             except ToolError:
                 # A client that declares roots and does not answer is not asked again at every call.
                 roots = []
             if version == self._roots_version:  # else they changed while the answer was on its way
                 self._roots = roots
         return self._roots
-
-    def open_replay(self, scope: Scope) -> "Replay":
-        """The answers a stateless request brought along."""
-        from .replay import Replay
-
-        return Replay(scope, self.server.sealer(), self.session.principal, time())

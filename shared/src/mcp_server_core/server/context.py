@@ -1,8 +1,8 @@
 """What a handler may do besides returning: report, ask, announce. The same words in every revision."""
 
 from collections.abc import Callable, Mapping, Sequence
-from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, Unpack, get_origin
+from time import monotonic, time
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, Unpack, cast, get_origin
 
 from ..errors import InternalError
 from ..protocol.messages import Json
@@ -12,6 +12,7 @@ from ..protocol.scope import Scope
 if TYPE_CHECKING:
     from ..places import Places
     from .asking import Accepted, Cancelled, Declined, Question, Root, Sampled
+    from .caller import Caller
     from .connection import Connection
     from .replay import Replay
 
@@ -26,12 +27,12 @@ _REPORT_INTERVAL = 0.05
 class Context(Generic[S]):
     """One request, as its handler sees it. Ask for it by type: `ctx: Context[MyState]`."""
 
-    __slots__ = ("_asked", "_connection", "_last_report", "_replay", "_reports", "_roots", "_scope", "state")
+    __slots__ = ("_asked", "_caller", "_last_report", "_replay", "_reports", "_roots", "_scope", "state")
 
-    def __init__(self, connection: "Connection", scope: Scope, state: S) -> None:
+    def __init__(self, caller: "Caller", scope: Scope, state: S) -> None:
         self.state: S = state
         """What the server's `state` opened; the same object for every request."""
-        self._connection = connection
+        self._caller = caller
         self._scope = scope
         self._replay: Replay | None = None
         self._asked: dict[str, int] = {}
@@ -75,21 +76,21 @@ class Context(Generic[S]):
         if notice is not None:
             self._reports += 1
             self._last_report = now
-            await self._connection.send(notice, about=scope.id)
+            await self._caller.send(notice, about=scope.id)
 
     async def log(self, level: LogLevel, data: Any, *, logger: str | None = None) -> None:
         """Tell the client something about this request, if it wants that level. Never put secrets here."""
         notice = self._scope.log(level, data, logger)
         if notice is not None:
-            await self._connection.send(notice, about=self._scope.id)
+            await self._caller.send(notice, about=self._scope.id)
 
     async def changed(self, uri: str) -> None:
         """Tell everyone who watches this resource that it changed."""
-        await self._connection.server.changed(uri)
+        await self._caller.server.changed(uri)
 
     async def in_thread(self, function: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
         """Run blocking work in one of the server's worker threads."""
-        return await self._connection.server.threads.run(function, *args)
+        return await self._caller.server.threads.run(function, *args)
 
     async def elicit(
         self, message: str, form: type[T], *, key: str | None = None
@@ -131,7 +132,7 @@ class Context(Generic[S]):
         if not self.supports("roots"):
             return []
         if not self._scope.era.stateless:
-            return await self._connection.roots()
+            return await self._connection.roots(self._scope)
         if self._scope.method not in MAY_ASK:
             return []  # MR-1: a list cannot ask
         if self._roots is None:
@@ -140,14 +141,14 @@ class Context(Generic[S]):
 
     async def places(self) -> "Places":
         """The directories this client may use: what the operator granted, narrowed by the client's roots."""
-        server = self._connection.server
+        server = self._caller.server
         roots = await self.roots() if server.access.wants_roots else []
         return await self.in_thread(server.access.places, tuple(root.uri for root in roots))
 
     @property
     def max_chars(self) -> int:
         """How many characters a result may have. Longer ones are cut by the tool, which says how to go on."""
-        return self._connection.server.max_result_chars
+        return self._caller.server.max_result_chars
 
     async def ask(self, **questions: "Question[Any]") -> dict[str, Any]:
         """Ask several things at once; the answers come back under the names of the questions."""
@@ -180,10 +181,24 @@ class Context(Generic[S]):
             raise InputRequired(missing)
         return {name: questions[name].read(answer) for name, answer in found.items() if answer is not None}
 
+    async def release_stream(self, *, retry_ms: int = 1000) -> None:
+        """Let a client of 2025-11-25 over HTTP hang up and come back for the answer, so that long work holds no
+        connection. Other clients do not notice.
+        """
+        if not self._scope.era.stateless:
+            await self._connection.release_stream(self._scope, retry_ms)
+
+    @property
+    def _connection(self) -> "Connection":
+        """The connection of a handshake client."""
+        return cast("Connection", self._caller)
+
     def replay(self) -> "Replay":
         """The answers this request brought along; read once."""
         if self._replay is None:
-            self._replay = self._connection.open_replay(self._scope)
+            from .replay import Replay
+
+            self._replay = Replay(self._scope, self._caller.server.sealer(), self._caller.principal, time())
         return self._replay
 
 

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 
@@ -14,11 +14,12 @@ from ..protocol.scope import Scope
 from .complete import complete
 from .content import Link
 from .context import Context
-from .subscriptions import LIST_KINDS, Listener
+from .subscriptions import LIST_KINDS
 from .tools import error_result
 
 if TYPE_CHECKING:
     from .app import Server
+    from .caller import Caller
     from .connection import Connection
 
 log = logging.getLogger("mcp_server_core")
@@ -27,20 +28,25 @@ log = logging.getLogger("mcp_server_core")
 class Call:
     """One request on its way through the server."""
 
-    __slots__ = ("connection", "ctx", "in_handler", "params", "scope", "server")
+    __slots__ = ("caller", "ctx", "in_handler", "params", "scope", "server")
 
-    def __init__(self, server: "Server[Any]", connection: "Connection", scope: Scope) -> None:
+    def __init__(self, server: "Server[Any]", caller: "Caller", scope: Scope) -> None:
         self.server = server
-        self.connection = connection
+        self.caller = caller
         self.scope = scope
         self.params = scope.params
         self.ctx: Context[Any] | None = None
         self.in_handler = False  # an author's function is running
 
+    @property
+    def connection(self) -> "Connection":
+        """The connection of a handshake client; methods that only those have may ask for it."""
+        return cast("Connection", self.caller)
+
     async def context(self) -> Context[Any]:
         """The Context of this request; waits until the server's state is open."""
         if self.ctx is None:
-            self.ctx = Context(self.connection, self.scope, await self.server.opened())
+            self.ctx = Context(self.caller, self.scope, await self.server.opened())
             if self.scope.era.stateless and not self.params.keys().isdisjoint(
                 ("requestState", "inputResponses")
             ):
@@ -50,6 +56,15 @@ class Call:
 
 async def answer(call: Call) -> Json:
     """The result of a request. Raises McpError where the answer is an error, and nothing else."""
+    if "traceparent" in call.scope.meta:
+        from .tracing import span
+
+        with span(call.scope):
+            return await _answer(call)
+    return await _answer(call)
+
+
+async def _answer(call: Call) -> Json:
     try:
         return await _METHODS[call.scope.method](call)
     except BaseException as raised:
@@ -126,6 +141,8 @@ async def _tools_call(call: Call) -> Json:
     tool = call.server.catalogue.tools.get(name)
     if tool is None:
         raise InvalidParams(f"Unknown tool: {name}")  # T-11
+    if call.scope.mirror is not None and tool.header_params:
+        call.scope.mirror.check_arguments(tool.header_params, arguments)
     ctx = await call.context()
     call.in_handler = True
     return await tool.call(arguments, ctx)
@@ -188,8 +205,7 @@ async def _subscriptions_listen(call: Call) -> Json:
     if uris:
         accepted["resourceSubscriptions"] = [uri for uri in dict.fromkeys(uris) if call.server.may_watch(uri)]
     await call.server.opened()  # whatever notices the changes is part of the state
-    listener = Listener(call.connection.outbox.post, call.scope.id)
-    return await call.connection.listen(call.scope, listener, accepted)
+    return await call.caller.listen(call.scope, accepted)
 
 
 async def _prompts_list(call: Call) -> Json:

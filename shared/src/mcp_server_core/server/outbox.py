@@ -9,9 +9,10 @@ from .subscriptions import Listener, NoticeKey
 class Outbox:
     """A queue in which a key stands at most once. Its size is bounded by the number of subscriptions."""
 
-    __slots__ = ("_waiting", "_wake")
+    __slots__ = ("_closed", "_waiting", "_wake")
 
     def __init__(self) -> None:
+        self._closed = False
         self._waiting: dict[NoticeKey, Json] = {}
         self._wake: anyio.Event | None = None
 
@@ -21,9 +22,17 @@ class Outbox:
         if self._wake is not None:
             self._wake.set()
 
-    async def take(self) -> tuple[Listener, Json]:
-        """The next notice and whom it is for; waits for one."""
+    def close(self) -> None:
+        """Let `take` end once nothing waits any more."""
+        self._closed = True
+        if self._wake is not None:
+            self._wake.set()
+
+    async def take(self) -> tuple[Listener, Json] | None:
+        """The next notice and whom it is for; waits for one. None when the outbox is closed and empty."""
         while (notice := self.take_now()) is None:
+            if self._closed:
+                return None
             self._wake = anyio.Event()
             await self._wake.wait()
         return notice

@@ -28,21 +28,31 @@ _TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")  # T-4
 class ToolEntry:
     """A tool as it was registered; its schemas are made when they are first asked for."""
 
-    __slots__ = ("annotations", "function", "listed", "meta", "name", "title")
+    __slots__ = ("annotations", "function", "input_schema", "listed", "meta", "name", "title")
 
     def __init__(
-        self, function: Function, name: str, title: str, annotations: Json, listed: bool, meta: Json | None
+        self,
+        function: Function,
+        name: str,
+        title: str,
+        annotations: Json,
+        listed: bool,
+        meta: Json | None,
+        input_schema: Json | None,
     ) -> None:
         if not _TOOL_NAME.fullmatch(name):
             raise LocalProtocolError(f"{name!r} is no tool name: 1 to 128 of letters, digits, _ . -")
         if not function.__doc__:
             raise LocalProtocolError(f"the tool {name!r} has no docstring: it is what the model reads")
+        if input_schema is not None and input_schema.get("type") != "object":
+            raise LocalProtocolError(f"the input schema of {name!r} is not one of an object")  # 5.1.1
         self.function = function
         self.name = name
         self.title = title
         self.annotations = annotations
         self.listed = listed
         self.meta = meta
+        self.input_schema = input_schema
 
     @property
     def read_only(self) -> bool:
@@ -113,6 +123,7 @@ class Registry:
         name: str | None = None,
         listed: bool = True,
         meta: Json | None = None,
+        input_schema: Json | None = None,
     ) -> Callable[[F], F]: ...
 
     @overload
@@ -126,6 +137,7 @@ class Registry:
         name: str | None = None,
         listed: bool = True,
         meta: Json | None = None,
+        input_schema: Json | None = None,
     ) -> Callable[[F], F]: ...
 
     def tool(
@@ -139,11 +151,13 @@ class Registry:
         name: str | None = None,
         listed: bool = True,
         meta: Json | None = None,
+        input_schema: Json | None = None,
     ) -> Callable[[F], F]:
         """Offer a function as a tool; its docstring is the description, its annotations are the schema.
 
         Either `read_only=True`, or say whether it is destructive and idempotent: the hints are never guessed.
-        A tool that is not `listed` still answers under its name.
+        A tool that is not `listed` still answers under its name. With an `input_schema` written by hand, the function
+        takes all arguments as one `dict[str, Any]`, and looks at them itself.
         """
         if (destructive is None, idempotent is None) != (read_only, read_only):
             raise TypeError("a tool is either read_only=True, or says both destructive= and idempotent=")
@@ -156,7 +170,7 @@ class Registry:
 
         def register(function: F) -> F:
             self.tools.append(
-                ToolEntry(function, name or function.__name__, title, annotations, listed, meta)
+                ToolEntry(function, name or function.__name__, title, annotations, listed, meta, input_schema)
             )
             return function
 

@@ -13,9 +13,11 @@ from typing_extensions import TypedDict
 
 from ..errors import LocalProtocolError, ToolError
 from ..protocol.codec import encode
+from ..protocol.headers import HeaderParam, header_params
 from ..protocol.messages import Json
 from .content import BLOCKS, Block, Result, Text
 from .context import is_context
+from .forms import check_flat
 from .schemas import (
     describe,
     example_of,
@@ -37,13 +39,20 @@ class Signature:
         "_defaults",
         "_parameters",
         "_returns",
+        "_whole",
         "context",
+        "header_params",
         "input_schema",
         "output_schema",
     )
 
-    def __init__(self, function: Callable[..., Any], *, data: bool = True) -> None:
-        """`data` is False where the return value is not data with a schema, as in prompts."""
+    def __init__(
+        self, function: Callable[..., Any], *, data: bool = True, input_schema: Json | None = None
+    ) -> None:
+        """`data` is False where the return value is not data with a schema, as in prompts.
+
+        An `input_schema` from outside stands for the arguments as a whole, which go into one parameter.
+        """
         hints = get_type_hints(function, include_extras=True)
         self.context: str | None = None
         fields: dict[str, Any] = {}
@@ -59,8 +68,10 @@ class Signature:
             else:
                 fields[name] = NotRequired[hint]
                 self._defaults[name] = parameter.default
+        self._whole = None if input_schema is None else _only_one(fields, function)
         self._parameters = _closed_adapter(fields)
-        self.input_schema = self._describe_input(fields)
+        self.input_schema = self._describe_input(fields) if input_schema is None else input_schema
+        self.header_params = _read_headers(self.input_schema, function)
         returns = hints.get("return", _NOTHING) if data else None
         self._returns, self.output_schema = _describe_output(returns, function)
         self._checks_numbers = self.output_schema is not None and mentions_number(self.output_schema)
@@ -76,6 +87,8 @@ class Signature:
 
     def read_arguments(self, given: Json) -> dict[str, Any]:
         """Arguments as the function wants them: numbers and booleans may come as text, nothing else is guessed."""
+        if self._whole is not None:
+            return {self._whole: given}
         try:
             self._refuse_booleans(given)
             return self._parameters.validate_python(given)
@@ -150,11 +163,7 @@ class Form:
     def __init__(self, kind: Any) -> None:
         self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
         schema = terse(self._adapter.json_schema())
-        if schema.get("type") != "object" or not schema.get("properties"):
-            raise LocalProtocolError("a form is a data type with fields")
-        for name, field in schema["properties"].items():
-            if not _can_be_asked(field):
-                raise LocalProtocolError(f"a form is flat: the field {name!r} cannot be asked for")
+        check_flat(schema)
         self.schema: Json = {key: schema[key] for key in ("type", "properties", "required") if key in schema}
 
     def read(self, content: Any) -> Any:
@@ -172,6 +181,22 @@ def _closed_adapter(fields: dict[str, Any]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
+def _only_one(fields: dict[str, Any], function: Callable[..., Any]) -> str:
+    if len(fields) != 1:
+        raise LocalProtocolError(
+            f"{function.__name__}: with a schema of its own it takes all arguments as one `dict[str, Any]`"
+        )
+    return next(iter(fields))
+
+
+def _read_headers(schema: Json, function: Callable[..., Any]) -> tuple[HeaderParam, ...]:
+    """The mirrored arguments; a wrong annotation is found here, when the schema is first needed (N-44)."""
+    try:
+        return header_params(schema)
+    except ValueError as error:
+        raise LocalProtocolError(f"{function.__name__}: {error}") from None
+
+
 def _describe_output(hint: Any, function: Callable[..., Any]) -> tuple[TypeAdapter[Any] | None, Json | None]:
     if hint is _NOTHING:
         raise LocalProtocolError(f"{function.__name__}: the return type is missing")
@@ -183,14 +208,6 @@ def _describe_output(hint: Any, function: Callable[..., Any]) -> tuple[TypeAdapt
         return None, None
     adapter: TypeAdapter[Any] = TypeAdapter(hint)
     return adapter, terse(adapter.json_schema(mode="serialization"))
-
-
-def _can_be_asked(field: Json) -> bool:
-    """Whether a client can show this field: a text, a number, yes or no, or a choice (6.3)."""
-    if field.get("type") == "array":
-        items: Json = field.get("items", {})
-        return items.get("type") == "string" and "enum" in items
-    return field.get("type") in ("string", "number", "integer", "boolean")
 
 
 def _is_content(hint: Any) -> bool:

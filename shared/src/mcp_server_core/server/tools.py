@@ -11,6 +11,7 @@ from .context import Context
 from .registry import ToolEntry
 
 if TYPE_CHECKING:
+    from ..protocol.headers import HeaderParam
     from .signature import Signature
 
 
@@ -25,7 +26,12 @@ class Tool:
         """What the function takes and gives."""
         from .signature import Signature
 
-        return Signature(self.entry.function)
+        return Signature(self.entry.function, input_schema=self.entry.input_schema)
+
+    @property
+    def header_params(self) -> "tuple[HeaderParam, ...]":
+        """The arguments that an HTTP client repeats in headers (N-30)."""
+        return self.signature.header_params
 
     @cached_property
     def _handler(self) -> Handler:

@@ -1,0 +1,31 @@
+"""Who a request came from, as far as serving it needs to know: a connection, or a single exchange."""
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..protocol.messages import Json, RequestId
+from ..protocol.scope import Scope
+
+if TYPE_CHECKING:
+    from .app import Server
+
+
+class Caller(Protocol):
+    """The way back to whoever asked, while a handler runs."""
+
+    @property
+    def server(self) -> "Server[Any]":
+        """The server that was asked."""
+        ...
+
+    @property
+    def principal(self) -> str:
+        """Who asked, as far as that was proven; empty when nobody had to prove anything."""
+        ...
+
+    async def send(self, message: Json, *, about: RequestId | None = None) -> None:
+        """Say something on the way."""
+        ...
+
+    async def listen(self, scope: Scope, accepted: Json) -> Json:
+        """Hold a listen stream open; its last result (SU-6)."""
+        ...
