@@ -36,7 +36,7 @@ def serve(server: "Server[Any]", *, line_limit: int = DEFAULT_LIMIT, log_level: 
             anyio.run(_serve, server, wire, line_limit)
     except Exception:  # a bug of ours: said, and the process still ends
         log.exception("the server failed")
-    _leave()
+    leave()
 
 
 async def _serve(server: "Server[Any]", wire: Wire, line_limit: int) -> None:
@@ -61,7 +61,7 @@ async def _obey_signals(server: "Server[Any]", lifeline: Lifeline, serving: anyi
     serving.cancel()
 
 
-def _leave() -> NoReturn:
+def leave(code: int = 0) -> NoReturn:
     """End the process here and now.
 
     An ordinary exit waits for threads that hang, and fails on a signal or a closed standard error on the way.
@@ -77,7 +77,7 @@ def _leave() -> NoReturn:
         import ctypes
 
         ctypes.CDLL(None).fflush(None)  # what C code has printed and not written
-    os._exit(0)
+    os._exit(code)
 
 
 def _loosen_stdout() -> None:

@@ -1,0 +1,86 @@
+"""The answer to one HTTP request: a JSON body, no body, or a stream of events that is begun as late as possible."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, TypeAlias
+
+from ...protocol.sse import KEEP_ALIVE, encode_event
+
+Field: TypeAlias = tuple[bytes, bytes]
+Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
+Receive: TypeAlias = Callable[[], Awaitable[dict[str, Any]]]
+
+_JSON = (b"content-type", b"application/json")
+_EVENTS: list[Field] = [
+    (b"content-type", b"text/event-stream"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),  # N-7: a proxy passes events on as they come
+]
+
+
+class Answer:
+    """Writes to one client. `fields` are added to whatever kind of answer it becomes."""
+
+    __slots__ = ("_lock", "_send", "fields", "opening", "said", "started", "status")
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._lock: asyncio.Lock | None = None
+        self.fields: list[Field] = []
+        self.opening = b""  # what a stream of events begins with
+        self.started = False  # as a stream; a plain answer is written in one go
+        self.status = 0
+        self.said: dict[str, Any] = {}  # for the access log
+
+    async def json(self, status: int, body: bytes, fields: Iterable[Field] = ()) -> None:
+        """Answer with a JSON value."""
+        await self._whole(status, body, [_JSON, *fields])
+
+    async def empty(self, status: int, fields: Iterable[Field] = ()) -> None:
+        """Answer with a status alone."""
+        await self._whole(status, b"", list(fields))
+
+    async def _whole(self, status: int, body: bytes, fields: list[Field]) -> None:
+        self.status = status
+        fields.append((b"content-length", str(len(body)).encode()))
+        fields += self.fields
+        await self._send({"type": "http.response.start", "status": status, "headers": fields})
+        await self._send({"type": "http.response.body", "body": body})
+
+    async def start(self) -> None:
+        """Begin a stream of events, if that was not done before."""
+        if self._lock is None:
+            self._lock = asyncio.Lock()
+        async with self._lock:
+            await self._start()
+
+    async def _start(self) -> None:
+        if self.started:
+            return
+        self.started, self.status = True, 200
+        await self._send({"type": "http.response.start", "status": 200, "headers": [*_EVENTS, *self.fields]})
+        if self.opening:
+            await self._write(self.opening)
+
+    async def event(self, data: bytes, *, id: str | None = None, retry: int | None = None) -> None:
+        """Send one event; begins the stream. Waits while the client is slow to read."""
+        await self.raw(encode_event(data, id=id, retry=retry))
+
+    async def raw(self, chunk: bytes) -> None:
+        """Send bytes of a stream of events."""
+        if self._lock is None:
+            self._lock = asyncio.Lock()
+        async with self._lock:  # several tasks of one handler may speak at once
+            await self._start()
+            await self._write(chunk)
+
+    async def ping(self) -> None:
+        """Show that the stream is alive."""
+        await self.raw(KEEP_ALIVE)
+
+    async def end(self) -> None:
+        """End the stream."""
+        await self._send({"type": "http.response.body", "body": b""})
+
+    async def _write(self, chunk: bytes) -> None:
+        await self._send({"type": "http.response.body", "body": chunk, "more_body": True})

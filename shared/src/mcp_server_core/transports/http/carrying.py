@@ -1,0 +1,83 @@
+"""Carries a stream to a client: as one JSON answer where that is enough, else as events (N-15, H-5, H-35)."""
+
+import anyio
+
+from ...protocol.sse import encode_event
+from .answer import Answer, Receive
+from .minding import Minder
+from .streams import Reader, Stream
+
+
+class Carrier:
+    """What one connection needs to know to carry one stream."""
+
+    __slots__ = ("_answer", "_ids", "_json", "_ping_seconds", "_receive", "_stream")
+
+    def __init__(
+        self, stream: Stream, answer: Answer, receive: Receive, *, ping_seconds: float, json: bool, ids: bool
+    ) -> None:
+        """`json`: a lone answer may be plain JSON. `ids`: events have ids, so that the client can come back."""
+        self._stream = stream
+        self._answer = answer
+        self._receive = receive
+        self._ping_seconds = ping_seconds
+        self._json = json
+        self._ids = ids
+
+    async def carry(self, position: int, *, primed: bool) -> bool:
+        """Write what follows a position until the stream ends; False if the client was gone before.
+
+        A client hanging up cancels nothing (H-10): the stream goes on without a reader.
+        """
+        stream, answer = self._stream, self._answer
+        reader = Reader(stream, position)
+        if primed:
+            answer.opening = encode_event(b"", id=reader.id)
+        with anyio.CancelScope() as carrying:
+            minder = Minder(
+                self._receive, carrying, answer, streams=stream.takes_events, ping_seconds=self._ping_seconds
+            )
+            try:
+                if not self._json:
+                    await answer.start()
+                await self._write(reader)
+            finally:
+                minder.stop()
+                stream.shown |= answer.started and self._ids
+                reader.leave()
+        return not carrying.cancelled_caught
+
+    async def _write(self, reader: Reader) -> None:
+        stream = self._stream
+        while True:
+            if stream.ended and not self._answer.started and stream.end - reader.position == 1 and self._json:
+                data = reader.next()
+                assert data is not None, "it was counted"
+                await self._answer.json(200, data)
+                return
+            if not stream.takes_events and not stream.ended:
+                await stream.wait()
+                continue
+            while not reader.replaced and (data := reader.next()) is not None:
+                await self._answer.event(data, id=reader.id if self._ids else None)
+            reader.wrote()
+            if stream.release_ms is not None and not stream.ended:
+                await self._let_go(reader)
+                return
+            if stream.ended or reader.replaced:
+                await self._finish()
+                return
+            await stream.wait()
+
+    async def _let_go(self, reader: Reader) -> None:
+        """Close the connection, not the stream: the client comes back after `retry` (H-36)."""
+        retry, self._stream.release_ms = self._stream.release_ms, None
+        await self._answer.event(b"", id=reader.id, retry=retry)
+        await self._answer.end()
+
+    async def _finish(self) -> None:
+        if not self._answer.started and not self._stream.takes_events:
+            await self._answer.empty(202)  # it was cancelled: there is nothing to say
+            return
+        await self._answer.start()
+        await self._answer.end()
