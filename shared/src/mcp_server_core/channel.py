@@ -60,14 +60,14 @@ class Service(Protocol):
         """Serve one peer until it is gone."""
         ...
 
-    async def exchange(
+    def exchange(
         self,
         request: Request,
         say: Callable[[Json], Awaitable[None]],
         *,
         mirror: "Mirror | None",
         principal: str,
-    ) -> Reply:
+    ) -> Awaitable[Reply]:
         """Serve one enveloped request; `say` carries what is said on the way. Cancelling it means: nobody waits."""
         ...
 

@@ -79,19 +79,18 @@ def read_authorizer(settings: HttpSettings, args: argparse.Namespace) -> "Author
 
 
 def _read_oauth(settings: HttpSettings, args: argparse.Namespace) -> "Authorizer":
-    if settings.public_url is None and args.oauth_audience is None:
+    if settings.public_url is None:
         raise Refused("--oauth-issuer needs --public-url: tokens are issued for that address")
     try:
         from ..transports.auth.jwt import JwtAuthorizer
     except ImportError:
         raise Refused("--oauth-issuer needs the extra `auth`, as in: uvx --from 'NAME[auth]' NAME") from None
-    resource = settings.public_url or args.oauth_audience
     return JwtAuthorizer(
-        issuer=args.oauth_issuer,
-        audience=args.oauth_audience or resource,
-        scopes=tuple(args.oauth_scope),
+        args.oauth_issuer,
+        resource=settings.public_url,
+        audience=args.oauth_audience,
+        scopes=args.oauth_scope,
         jwks_url=args.oauth_jwks,
-        resource=resource,
     )
 
 

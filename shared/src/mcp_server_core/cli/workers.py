@@ -53,7 +53,7 @@ class _Parent:
             signal.signal(number, signal.SIG_DFL)
         try:
             self._work(self._say_ready)
-        except BaseException as error:  # noqa: BLE001 - a worker never comes back into the parent's code
+        except BaseException as error:
             log.error("a worker failed", exc_info=error)
         os._exit(1)
 

@@ -3,11 +3,13 @@
 The order of the checks is the table of WIRE 2.5. Nothing here knows a socket or a session's content.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeAlias
 
 from ..errors import (
     HEADER_MISMATCH,
+    INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     MISSING_CAPABILITY,
@@ -38,6 +40,9 @@ STATUSES = {
 }
 
 
+_NONE: frozenset[bytes] = frozenset()
+
+
 class Refusal(Exception):
     """A POST that is refused before anybody serves it: a status, and the JSON-RPC error that explains it."""
 
@@ -48,18 +53,23 @@ class Refusal(Exception):
 
 
 class Head:
-    """The header fields of a request, by lower-case name; a field that came twice keeps its first value."""
+    """The header fields of a request, by lower-case name.
+
+    A field that came twice keeps its first value; `Accept` is a list, and its lines are parts of it.
+    """
 
     __slots__ = ("fields", "repeated")
 
     def __init__(self, fields: Iterable[tuple[bytes, bytes]]) -> None:
         self.fields: dict[bytes, bytes] = {}
-        self.repeated: set[bytes] = set()
+        self.repeated: frozenset[bytes] = _NONE
         for name, value in fields:
-            if name in self.fields:
-                self.repeated.add(name)
-            else:
+            if name not in self.fields:
                 self.fields[name] = value
+                continue
+            self.repeated |= {name}
+            if name == b"accept":
+                self.fields[name] += b", " + value
 
     def text(self, name: bytes) -> str | None:
         """The value of a field, or None."""
@@ -106,6 +116,8 @@ def read_post(body: bytes | bytearray, head: Head) -> Post:
         case Request():
             return _read_request(message, value, head)
         case Invalid():
+            if message.silent and message.error.code == INVALID_PARAMS:
+                return Ignored()  # D-5: a notification, with params that are none
             raise Refusal(400, message.error, message.id)
         case Notification() | Response():
             return _read_other(message, value, head)
@@ -170,6 +182,7 @@ class Accepts(NamedTuple):
 
 
 _BOTH = Accepts(json=True, events=True)
+_NEVER = re.compile(r"(?:^|;)\s*q\s*=\s*0(?:\.0*)?\s*(?:;|$)")  # a weight of zero
 
 
 def read_accept(head: Head) -> Accepts:
@@ -180,7 +193,7 @@ def read_accept(head: Head) -> Accepts:
     json = events = False
     for item in value.lower().split(","):
         kind, _, parameters = item.partition(";")
-        if parameters.replace(" ", "").startswith(("q=0;", "q=0.0")) or parameters.replace(" ", "") == "q=0":
+        if _NEVER.search(parameters):
             continue
         kind = kind.strip()
         json |= kind in (JSON_TYPE, "application/*", "*/*")

@@ -82,7 +82,8 @@ class Stateless:
             mirror.check_request(request)
         self._check_method(request.method, version)
         scope = Scope(request, self, version, cast("Json", client), cast("Json", capabilities))
-        scope.mirror = mirror
+        if request.method == "tools/call":
+            scope.mirror = mirror  # its arguments may be mirrored, too
         return scope
 
     def _check_method(self, method: str, revision: Revision) -> None:

@@ -211,20 +211,20 @@ class Server(Generic[S]):
         finally:
             self._life = None
 
-    async def exchange(
+    def exchange(
         self,
         request: Request,
         say: Callable[[Json], Awaitable[None]],
         *,
         mirror: "Mirror | None" = None,
         principal: str = "",
-    ) -> Reply:
+    ) -> Awaitable[Reply]:
         """Serve one enveloped request that has no connection behind it, inside `async with server.running()`."""
         from .exchange import Exchange
 
         if self._stateless is None:
             self._stateless = Stateless(self.profile)
-        return await Exchange(self, self._stateless, say, principal).run(request, mirror)
+        return Exchange(self, self._stateless, say, principal).run(request, mirror)
 
     async def stop(self) -> None:
         """End every listen stream politely, before the connections are closed (SU-6)."""
@@ -293,9 +293,9 @@ class Server(Generic[S]):
 
     # For dispatch.
 
-    async def answer(self, caller: "Caller", scope: Scope) -> Json:
+    def answer(self, caller: "Caller", scope: Scope) -> Awaitable[Json]:
         """The result of one request."""
-        return await answer(Call(self, caller, scope))
+        return answer(Call(self, caller, scope))
 
     async def run_helper(self, function: Callable[..., Any], ctx: Context[Any], *given: Any) -> Any:
         """Run a completer or a lister: it gets what it asks for, by position and by type."""

@@ -39,6 +39,7 @@ class Exchange:
         era = self._era
         try:
             scope = era.open(request, mirror)
+            mirror = None  # a stream that stays open does not need it
         except McpError as error:
             return Reply(failure(request.id, error), error, opened=False)
         try:

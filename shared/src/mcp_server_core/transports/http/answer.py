@@ -1,7 +1,7 @@
 """The answer to one HTTP request: a JSON body, no body, or a stream of events that is begun as late as possible."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any, TypeAlias
 
 from ...protocol.sse import KEEP_ALIVE, encode_event
@@ -9,6 +9,8 @@ from ...protocol.sse import KEEP_ALIVE, encode_event
 Field: TypeAlias = tuple[bytes, bytes]
 Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
 Receive: TypeAlias = Callable[[], Awaitable[dict[str, Any]]]
+Step: TypeAlias = Coroutine[Any, Any, Any] | None
+"""What is to be done next for a request. A stream may stay open for days: nothing of how it was let in stays with it."""
 
 _JSON = (b"content-type", b"application/json")
 _EVENTS: list[Field] = [
@@ -57,8 +59,8 @@ class Answer:
     async def _start(self) -> None:
         if self.started:
             return
-        self.started, self.status = True, 200
         await self._send({"type": "http.response.start", "status": 200, "headers": [*_EVENTS, *self.fields]})
+        self.started, self.status = True, 200
         if self.opening:
             await self._write(self.opening)
 
@@ -73,6 +75,11 @@ class Answer:
         async with self._lock:  # several tasks of one handler may speak at once
             await self._start()
             await self._write(chunk)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being sent on the stream right now."""
+        return self._lock is not None and self._lock.locked()
 
     async def ping(self) -> None:
         """Show that the stream is alive."""

@@ -11,10 +11,11 @@ from ...channel import Service
 from ...protocol.codec import encode
 from ...protocol.http import Head, Refusal
 from ..auth.access import Authorizer, Refused, Unavailable
-from .answer import Answer, Receive, Send
+from .answer import Answer, Receive, Send, Step
 from .body import ClientGone
 from .doors import Doors
 from .endpoint import Endpoint
+from .minding import Pings
 from .pair import Pair
 from .sessions import Sessions
 from .settings import HttpSettings
@@ -42,8 +43,10 @@ class HttpApp:
         self._authorizer = authorizer
         self._documents: Mapping[str, bytes] = {} if authorizer is None else authorizer.documents()
         self._sessions = Sessions(service, settings, tasks)
-        self._endpoint = Endpoint(service, settings, self._sessions)
-        self._pair = Pair(service, settings, tasks, MESSAGES)
+        pings = Pings(settings.ping_seconds)
+        tasks.start_soon(pings.run)
+        self._endpoint = Endpoint(service, settings, self._sessions, pings)
+        self._pair = Pair(service, settings, tasks, pings, MESSAGES)
         self._verbs = {settings.path: "POST, GET, DELETE" if settings.sessions else "POST"}
         if settings.sessions:
             self._verbs.update({STREAM: "GET", MESSAGES: "POST"})
@@ -56,7 +59,9 @@ class HttpApp:
             return
         answer, began = Answer(send), perf_counter()
         try:
-            await self._handle(scope, Head(scope["headers"]), receive, answer)
+            step: Step = self._admit(scope, Head(scope["headers"]), receive, answer)
+            while step is not None:
+                step = await step
         except Refusal as refusal:
             # A body that was not read to its end would be taken for the next request.
             closing = _CLOSE if refusal.status in (413, 415, 406) else []
@@ -71,48 +76,39 @@ class HttpApp:
         if access_log.isEnabledFor(logging.INFO):
             self._log(scope, answer, perf_counter() - began)
 
-    async def _handle(self, scope: dict[str, Any], head: Head, receive: Receive, answer: Answer) -> None:
+    async def _admit(self, scope: dict[str, Any], head: Head, receive: Receive, answer: Answer) -> Step:
+        """Everything that is checked before the body is read; then, who answers."""
         path, verb = scope["path"], scope["method"]
         if path == HEALTH:
-            await self._health(verb, answer)
-            return
+            return self._health(verb, answer)
         if not self._doors.allows_host(head):
-            await answer.empty(403)
-            return
+            return answer.empty(403)
         if path in self._documents:
-            await self._document(verb, path, answer)
-            return
+            return self._document(verb, path, answer)
         if not self._doors.allows_origin(head):
-            await answer.empty(403)
-            return
+            return answer.empty(403)
         verbs = self._verbs.get(path)
         if verbs is None:
-            await answer.empty(404)
-            return
+            return answer.empty(404)
         if verb == "OPTIONS":
-            await answer.empty(204, [(b"allow", verbs.encode()), *self._doors.preflight(head, verbs)])
-            return
+            return answer.empty(204, [(b"allow", verbs.encode()), *self._doors.preflight(head, verbs)])
         answer.fields += self._doors.cors(head)
         if verb not in verbs.split(", "):
-            await answer.empty(405, [(b"allow", verbs.encode())])
-            return
+            return answer.empty(405, [(b"allow", verbs.encode())])
         principal = ""
         if self._authorizer is not None:
             try:
                 principal = await self._authorizer.check(head.fields.get(b"authorization"))
             except Refused as refused:
                 challenge = [(b"www-authenticate", refused.challenge.encode("latin-1", "replace"))]
-                await answer.empty(refused.status, [*challenge, *_CLOSE])
-                return
+                return answer.empty(refused.status, [*challenge, *_CLOSE])
             except Unavailable:
-                await answer.empty(503, [(b"retry-after", b"5"), *_CLOSE])
-                return
+                return answer.empty(503, [(b"retry-after", b"5"), *_CLOSE])
         if path == self._path:
-            await self._endpoint.handle(verb, head, receive, answer, principal)
-        elif path == STREAM:
-            await self._pair.listen(receive, answer, principal)
-        else:
-            await self._pair.post(scope["query_string"], head, receive, answer, principal)
+            return self._endpoint.handle(verb, head, receive, answer, principal)
+        if path == STREAM:
+            return self._pair.listen(receive, answer, principal)
+        return self._pair.post(scope["query_string"], head, receive, answer, principal)
 
     async def _health(self, verb: str, answer: Answer) -> None:
         """For balancers: says whether to send more, and nothing else."""

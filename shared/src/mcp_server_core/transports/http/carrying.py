@@ -4,23 +4,23 @@ import anyio
 
 from ...protocol.sse import encode_event
 from .answer import Answer, Receive
-from .minding import Minder
+from .minding import Minder, Pings
 from .streams import Reader, Stream
 
 
 class Carrier:
     """What one connection needs to know to carry one stream."""
 
-    __slots__ = ("_answer", "_ids", "_json", "_ping_seconds", "_receive", "_stream")
+    __slots__ = ("_answer", "_ids", "_json", "_pings", "_receive", "_stream")
 
     def __init__(
-        self, stream: Stream, answer: Answer, receive: Receive, *, ping_seconds: float, json: bool, ids: bool
+        self, stream: Stream, answer: Answer, receive: Receive, pings: Pings, *, json: bool, ids: bool
     ) -> None:
         """`json`: a lone answer may be plain JSON. `ids`: events have ids, so that the client can come back."""
         self._stream = stream
         self._answer = answer
         self._receive = receive
-        self._ping_seconds = ping_seconds
+        self._pings = pings
         self._json = json
         self._ids = ids
 
@@ -34,9 +34,7 @@ class Carrier:
         if primed:
             answer.opening = encode_event(b"", id=reader.id)
         with anyio.CancelScope() as carrying:
-            minder = Minder(
-                self._receive, carrying, answer, streams=stream.takes_events, ping_seconds=self._ping_seconds
-            )
+            minder = Minder(self._receive, carrying, answer, self._pings, streams=stream.takes_events)
             try:
                 if not self._json:
                     await answer.start()

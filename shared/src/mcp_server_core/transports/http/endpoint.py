@@ -28,10 +28,10 @@ from ...protocol.messages import Json, Request, failure
 from ...protocol.mirror import Mirror
 from ...protocol.revisions import REVISIONS, STATELESS
 from ...protocol.session import refuse_array
-from .answer import Answer, Receive
+from .answer import Answer, Receive, Step
 from .body import read_body
 from .carrying import Carrier
-from .minding import Minder
+from .minding import Minder, Pings
 from .session import HttpSession
 from .sessions import Sessions
 from .settings import HttpSettings
@@ -44,27 +44,30 @@ _RETRY_SOON = [(b"retry-after", b"1")]
 class Endpoint:
     """Streamable HTTP, both forms, for one server."""
 
-    def __init__(self, service: Service, settings: HttpSettings, sessions: Sessions) -> None:
+    def __init__(self, service: Service, settings: HttpSettings, sessions: Sessions, pings: Pings) -> None:
         self._service = service
         self._settings = settings
         self._sessions = sessions
+        self._pings = pings
         self._turns = asyncio.Semaphore(settings.max_calls)
         self._waiting = 0
         self._listeners = 0
 
-    async def handle(self, verb: str, head: Head, receive: Receive, answer: Answer, principal: str) -> None:
+    def handle(self, verb: str, head: Head, receive: Receive, answer: Answer, principal: str) -> Step:
         """Answer one request to the endpoint; Refusal for what is not to be served."""
         if verb == "POST":
-            await self._post(head, receive, answer, principal)
-        elif not self._settings.sessions or head.text(VERSION) in STATELESS:
-            await answer.empty(405, [(b"allow", b"POST")])  # N-11
-        elif verb == "GET":
-            await self._get(head, receive, answer, principal)
-        else:
-            await self._sessions.end(self._find(head, principal))
-            await answer.empty(204)  # H-27
+            return self._post(head, receive, answer, principal)
+        if not self._settings.sessions or head.text(VERSION) in STATELESS:
+            return answer.empty(405, [(b"allow", b"POST")])  # N-11
+        if verb == "GET":
+            return self._get(head, receive, answer, principal)
+        return self._delete(head, answer, principal)
 
-    async def _post(self, head: Head, receive: Receive, answer: Answer, principal: str) -> None:
+    async def _delete(self, head: Head, answer: Answer, principal: str) -> None:
+        await self._sessions.end(self._find(head, principal))
+        await answer.empty(204)  # H-27
+
+    async def _post(self, head: Head, receive: Receive, answer: Answer, principal: str) -> Step:
         if not is_json(head):
             raise Refusal(415, InvalidRequest("The body of a POST is application/json"))  # D-2
         accepts = read_accept(head)
@@ -74,20 +77,27 @@ class Endpoint:
         match post:
             case Enveloped():
                 answer.said = {"rpc": post.request.method}
-                await self._exchange(post.request, head, accepts, receive, answer, principal)
+                mirror = Mirror(head.fields, head.repeated)
+                return self._exchange(post.request, mirror, accepts, receive, answer, principal)
             case Opening():
                 answer.said = {"rpc": post.request.method}
-                await self._open(post.request, accepts, receive, answer, principal)
+                return self._open(post.request, accepts, answer, principal)
             case Within():
                 answer.said = {"rpc": _method(post.value)}
-                await self._within(post, head, accepts, receive, answer, principal)
+                return self._within(post, head, accepts, receive, answer, principal)
             case Ignored():
-                await answer.empty(202)  # N-4, CN-7
+                return answer.empty(202)  # N-4, CN-7
 
     # The stateless form.
 
     async def _exchange(
-        self, request: Request, head: Head, accepts: Accepts, receive: Receive, answer: Answer, principal: str
+        self,
+        request: Request,
+        mirror: Mirror | None,
+        accepts: Accepts,
+        receive: Receive,
+        answer: Answer,
+        principal: str,
     ) -> None:
         listens = request.method == "subscriptions/listen"
         if listens and not accepts.events:
@@ -99,14 +109,13 @@ class Endpoint:
 
         reply: Reply | None = None
         with anyio.CancelScope() as work:
-            minder = Minder(
-                receive, work, answer, streams=accepts.events, ping_seconds=self._settings.ping_seconds
-            )
+            minder = Minder(receive, work, answer, self._pings, streams=accepts.events)
             try:
                 await self._take_turn(request, listens=listens)
                 try:
-                    mirror = Mirror(head.fields, head.repeated)
-                    reply = await self._service.exchange(request, say, mirror=mirror, principal=principal)
+                    serving = self._service.exchange(request, say, mirror=mirror, principal=principal)
+                    mirror = None  # a stream that stays open does not need it
+                    reply = await serving
                 finally:
                     self._give_turn(listens=listens)
             finally:
@@ -152,9 +161,7 @@ class Endpoint:
 
     # The session form.
 
-    async def _open(
-        self, request: Request, accepts: Accepts, receive: Receive, answer: Answer, principal: str
-    ) -> None:
+    async def _open(self, request: Request, accepts: Accepts, answer: Answer, principal: str) -> None:
         if not self._settings.sessions:
             # L-45: the error names what is spoken here.
             asked = request.params.get("protocolVersion")
@@ -194,14 +201,7 @@ class Endpoint:
         if stream is None:
             await answer.empty(202)  # H-4
             return
-        carrier = Carrier(
-            stream,
-            answer,
-            receive,
-            ping_seconds=self._settings.ping_seconds,
-            json=accepts.json,
-            ids=True,
-        )
+        carrier = Carrier(stream, answer, receive, self._pings, json=accepts.json, ids=True)
         await carrier.carry(0, primed=session.polls)
         if stream.ended and stream.shown:
             session.keep(stream)
@@ -221,9 +221,7 @@ class Endpoint:
             if resumed is None:
                 raise Refusal(400, InvalidRequest("That event is not known here (any more)"))  # H-41
             stream, position = resumed
-        carrier = Carrier(
-            stream, answer, receive, ping_seconds=self._settings.ping_seconds, json=False, ids=True
-        )
+        carrier = Carrier(stream, answer, receive, self._pings, json=False, ids=True)
         await carrier.carry(position, primed=session.polls and last_seen is None)
         if stream.ended and stream is not session.standing:
             session.keep(stream)

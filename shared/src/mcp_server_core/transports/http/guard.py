@@ -10,16 +10,40 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from .settings import HttpSettings
 
+BEHIND = 256 * 1024  # bytes that may wait behind a request that is not answered yet
 _HEAD = b"content-length: 0\r\nconnection: close\r\n\r\n"
 _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\n" + _HEAD
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\n" + _HEAD
 
 
+class _Pipeline(list[Any]):
+    """Requests that were sent in a row. Hardly any client does that, and every connection has one."""
+
+    __slots__ = ()
+
+    def appendleft(self, item: Any) -> None:
+        """Add a request; the one that came first is taken from the end."""
+        self.insert(0, item)
+
+
 class GuardedProtocol(HttpToolsProtocol):
     """One connection. A request that arrives whole costs no timer."""
 
+    # Beside the attributes of the base class: those share their keys only as long as there are at most thirty.
+    __slots__ = (
+        "_deadline",
+        "_head_size",
+        "_in_body",
+        "_in_head",
+        "_serving",
+        "_settings",
+        "_stall",
+        "_unread",
+    )
+
     def __init__(self, settings: HttpSettings, **given: Any) -> None:
         super().__init__(**given)
+        self.pipeline = _Pipeline()  # pyright: ignore[reportAttributeAccessIssue] - an empty deque has 760 bytes, this has 56
         self._settings = settings
         self._head_size = 0
         self._in_head = False
@@ -28,6 +52,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._deadline: asyncio.TimerHandle | None = None
         self._stall: asyncio.TimerHandle | None = None
         self._unread = 0
+        self._behind = 0
 
     # The life of the connection.
 
@@ -54,6 +79,8 @@ class GuardedProtocol(HttpToolsProtocol):
         super().data_received(data)
         if self.transport.is_closing():
             return
+        if self.pipeline:
+            self._read_on(len(data))
         if self._head_size > self._settings.max_head:
             self._refuse(_TOO_LARGE)
         elif self._in_head:
@@ -62,6 +89,12 @@ class GuardedProtocol(HttpToolsProtocol):
             self._arm(self._settings.body_seconds)
         else:
             self._disarm()
+
+    def _read_on(self, size: int) -> None:
+        """uvicorn stops reading at the first request that has to wait, and would not see the client hang up."""
+        self._behind += size
+        if self._behind <= BEHIND:
+            self.flow.resume_reading()
 
     # What the parser sees.
 
@@ -96,6 +129,8 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._serving = cycle
+        if not self.pipeline:
+            self._behind = 0
         super()._start_asgi_task(cycle, app)
 
     # Time.

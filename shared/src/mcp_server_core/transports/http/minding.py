@@ -1,6 +1,7 @@
-"""Looks after one request that takes longer: notices that the client is gone, and keeps its stream alive.
+"""Looks after requests that take longer: notices that a client is gone, and keeps streams alive.
 
-Most calls are over before anybody needs to look, so nothing is started for them but a timer.
+Most calls are over before anybody needs to look, so nothing is started for them but a timer. There can be thousands
+of streams that wait for a change, so each of them costs one task, and one clock ticks for all.
 """
 
 import asyncio
@@ -16,44 +17,90 @@ COMMIT = (
 )
 
 
-class Minder:
-    """Cancels the work when the client hangs up; begins the stream of a long call and pings it."""
+class Pings:
+    """Sends a comment on every open stream now and then, so that nobody on the way takes it for dead (N-8)."""
 
-    __slots__ = ("_answer", "_ping_seconds", "_receive", "_streams", "_task", "_timer", "_work")
+    __slots__ = ("_open", "_seconds", "_sending")
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._open: set[Answer] = set()
+        self._sending: set[asyncio.Task[None]] = set()
+
+    @property
+    def commit_seconds(self) -> float:
+        """When a call without an answer becomes a stream."""
+        return min(COMMIT, self._seconds)
+
+    def add(self, answer: Answer) -> None:
+        """A stream is open, or about to be."""
+        self._open.add(answer)
+
+    def discard(self, answer: Answer) -> None:
+        """A stream is over."""
+        self._open.discard(answer)
+
+    def send(self, answer: Answer) -> None:
+        """Begin a stream, or show that it is alive; whoever is slow to read is not pinged as well."""
+        if not answer.busy:
+            task = asyncio.get_running_loop().create_task(answer.ping() if answer.started else answer.start())
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
+
+    async def run(self) -> None:
+        """Tick until cancelled."""
+        try:
+            while True:
+                await asyncio.sleep(self._seconds)
+                for answer in list(self._open):
+                    self.send(answer)
+        finally:
+            for task in self._sending:
+                task.cancel()
+
+
+class Minder:
+    """Cancels the work when the client hangs up; begins the stream of a long call."""
+
+    __slots__ = ("_answer", "_commit", "_pings", "_receive", "_timer", "_watching", "_work")
 
     def __init__(
-        self, receive: Receive, work: anyio.CancelScope, answer: Answer, *, streams: bool, ping_seconds: float
+        self, receive: Receive, work: anyio.CancelScope, answer: Answer, pings: Pings, *, streams: bool
     ) -> None:
+        """`streams` says whether the client takes a stream of events at all."""
         self._receive = receive
         self._work = work
         self._answer = answer
-        self._streams = streams  # whether the client takes a stream of events
-        self._ping_seconds = ping_seconds
-        self._task: asyncio.Task[None] | None = None
-        self._timer = asyncio.get_running_loop().call_later(FIRST_LOOK, self._start)
+        self._pings = pings
+        self._commit = streams
+        self._watching: asyncio.Task[None] | None = None
+        loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = loop.call_later(FIRST_LOOK, self._start)
 
     def stop(self) -> None:
         """The work is done."""
-        self._timer.cancel()
-        if self._task is not None:
-            self._task.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._watching is not None:
+            self._watching.cancel()
+            self._pings.discard(self._answer)
 
     def _start(self) -> None:
-        self._task = asyncio.get_running_loop().create_task(self._mind())
+        self._timer = None
+        loop = asyncio.get_running_loop()
+        self._watching = loop.create_task(self._watch())
+        if self._answer.started:
+            self._pings.add(self._answer)
+        elif self._commit:
+            self._timer = loop.call_later(self._pings.commit_seconds, self._begin)
 
-    async def _mind(self) -> None:
-        gone = asyncio.ensure_future(self._receive())  # the body was read: what comes now is the end
-        try:
-            if self._streams and not self._answer.started:
-                await asyncio.wait({gone}, timeout=COMMIT)
-                if not gone.done():
-                    await self._answer.start()
-            while not gone.done():
-                await asyncio.wait({gone}, timeout=self._ping_seconds if self._streams else None)
-                if not gone.done():
-                    await self._answer.ping()
+    def _begin(self) -> None:
+        self._timer = None
+        self._pings.send(self._answer)
+        self._pings.add(self._answer)
+
+    async def _watch(self) -> None:
+        with suppress(asyncio.CancelledError):
+            while (await self._receive())["type"] != "http.disconnect":
+                pass  # the body was read: what counts now is the end
             self._work.cancel()
-        finally:
-            gone.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await gone

@@ -19,6 +19,7 @@ from ...protocol.sse import encode_event
 from .answer import Answer, Receive
 from .body import read_body
 from .carrying import Carrier
+from .minding import Pings
 from .session import MAX_UNREAD
 from .settings import HttpSettings
 from .streams import Stream
@@ -68,10 +69,13 @@ class PairChannel:
 class Pair:
     """The two endpoints."""
 
-    def __init__(self, service: Service, settings: HttpSettings, tasks: TaskGroup, messages: str) -> None:
+    def __init__(
+        self, service: Service, settings: HttpSettings, tasks: TaskGroup, pings: Pings, messages: str
+    ) -> None:
         self._service = service
         self._settings = settings
         self._tasks = tasks
+        self._pings = pings
         self._messages = messages
         self._open: dict[str, PairChannel] = {}
 
@@ -87,14 +91,7 @@ class Pair:
         answer.opening = encode_event(address.encode(), event="endpoint")
         self._tasks.start_soon(self._serve, channel)
         try:
-            carrier = Carrier(
-                channel.stream,
-                answer,
-                receive,
-                ping_seconds=self._settings.ping_seconds,
-                json=False,
-                ids=False,
-            )
+            carrier = Carrier(channel.stream, answer, receive, self._pings, json=False, ids=False)
             await carrier.carry(0, primed=False)
         finally:
             del self._open[id]
