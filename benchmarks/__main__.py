@@ -5,14 +5,30 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from types import FrameType
+from typing import NamedTuple
 
-from . import start, stdio
-from .contestants import CONTESTANTS
-from .entrants import Entrant, gather
+from . import http, start, stdio
+from .contestants import HTTP, STDIO, Contestant
+from .entrants import Entrant, Trial, gather
 from .figures import Results, Suite
 from .report import Machine, Report
 
-SUITES: tuple[Suite, ...] = ("start", "stdio")
+
+class Field(NamedTuple):
+    """Suites with the same contestants: they share a run and a table file."""
+
+    suites: tuple[Suite, ...]
+    contestants: tuple[Contestant, ...]
+    attempt: Trial
+    suffix: str = ""
+
+
+FIELDS = (
+    Field(("start", "stdio"), STDIO, start.attempt),
+    Field(("http",), HTTP, http.attempt, "-http"),
+)
+SUITES = tuple(suite for field in FIELDS for suite in field.suites)
+KEYS = tuple(dict.fromkeys(one.key for field in FIELDS for one in field.contestants))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,17 +37,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("the benchmarks read other processes' clocks and memory as Linux shows them", file=sys.stderr)
         return 2
     signal.signal(signal.SIGTERM, _leave)
+    for field in FIELDS:
+        suites: list[Suite] = [suite for suite in field.suites if suite in args.suite]
+        if suites:
+            _compete(field, suites, args)
+    return 0
+
+
+def _compete(field: Field, suites: list[Suite], args: argparse.Namespace) -> None:
+    """One run over the contestants of a field, and its table."""
     results, machine = Results(), Machine()
-    chosen = [one for one in CONTESTANTS if args.only is None or one.key in args.only]
-    entrants = gather(chosen, results)
-    for suite in args.suite:
+    chosen = [one for one in field.contestants if args.only is None or one.key in args.only]
+    entrants = gather(chosen, results, field.attempt)
+    for suite in suites:
         print(f"running {suite}", file=sys.stderr)
         _run(suite, entrants, results, quick=args.quick)
-    mode = "quick" if args.quick else "latest" if _is_complete(args) else "partial"
-    report = Report(mode, args.suite, chosen, results, machine)
+    complete = args.only is None and len(suites) == len(field.suites)
+    mode = "quick" if args.quick else "latest" if complete else "partial"
+    report = Report(mode, mode + field.suffix, suites, chosen, results, machine)
     print(report.markdown())
     print(f"written to {report.save()}", file=sys.stderr)
-    return 0
 
 
 def _run(suite: Suite, entrants: list[Entrant], results: Results, *, quick: bool) -> None:
@@ -41,19 +66,18 @@ def _run(suite: Suite, entrants: list[Entrant], results: Results, *, quick: bool
         case "stdio":
             effort = stdio.Effort(2.5, 4, 0.2) if quick else stdio.Effort(4, 12, 0.4)
             stdio.run(entrants, results, effort=effort)
-
-
-def _is_complete(args: argparse.Namespace) -> bool:
-    return args.only is None and set(args.suite) == set(SUITES)
+        case "http":
+            short = http.Plan(3, http.Effort(2.5, 4, 0.2), endurance=10_000, changes=3)
+            full = http.Plan(10, http.Effort(4, 12, 0.4), endurance=100_000, changes=10)
+            http.run(entrants, results, short if quick else full)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    keys = tuple(one.key for one in CONTESTANTS)
     parser.add_argument(
         "--suite", type=_names(SUITES), default=list(SUITES), help=f"of {','.join(SUITES)}; all if left out"
     )
-    parser.add_argument("--only", type=_names(keys), help=f"of {','.join(keys)}; all if left out")
+    parser.add_argument("--only", type=_names(KEYS), help=f"of {','.join(KEYS)}; all if left out")
     parser.add_argument(
         "--quick", action="store_true", help="fewer rounds: a first answer in about three minutes"
     )

@@ -1,14 +1,17 @@
 """The servers that can take part: installed, started once, and asked which revisions they speak."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from .child import ServerGoneError
 from .contestants import Contestant
 from .figures import Results
-from .messages import HANDSHAKE, STATELESS, Revision, WrongAnswerError, check_opening, opening
+from .messages import HANDSHAKE, STATELESS, Revision, WrongAnswerError
 from .peers import NotInstallableError, prepare
-from .wire import Process, ServerGoneError
+
+# Start the command once and agree on the revision; WrongAnswerError where it does not speak it.
+Trial = Callable[[list[str], Revision], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class Entrant:
         return self.contestant.key
 
 
-def gather(contestants: Iterable[Contestant], results: Results) -> list[Entrant]:
+def gather(contestants: Iterable[Contestant], results: Results, attempt: Trial) -> list[Entrant]:
     """Install and try each contestant; whoever cannot take part is noted with the reason."""
     entrants: list[Entrant] = []
     for contestant in contestants:
@@ -34,7 +37,7 @@ def gather(contestants: Iterable[Contestant], results: Results) -> list[Entrant]
         except NotInstallableError as error:
             results.note(contestant.key, f"could not be installed: {error}")
             continue
-        revisions = _ask(contestant, command, results)
+        revisions = _ask(contestant, command, results, attempt)
         if revisions:
             entrants.append(Entrant(contestant, command, revisions))
         if revisions and contestant.remark:
@@ -42,14 +45,14 @@ def gather(contestants: Iterable[Contestant], results: Results) -> list[Entrant]
     return entrants
 
 
-def _ask(contestant: Contestant, command: list[str], results: Results) -> tuple[Revision, ...]:
+def _ask(
+    contestant: Contestant, command: list[str], results: Results, attempt: Trial
+) -> tuple[Revision, ...]:
     """The revisions the server speaks; also the start that fills the caches, so no figure is a cold one."""
     spoken: list[Revision] = []
     for revision in (HANDSHAKE, STATELESS):
         try:
-            with Process(command) as server:
-                (answer,) = server.converse([opening(revision)])
-                check_opening(answer, revision)
+            attempt(command, revision)
             spoken.append(revision)
         except WrongAnswerError:
             results.note(contestant.key, f"does not speak {revision}")

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from .messages import Revision
 
-Suite = Literal["start", "stdio"]
+Suite = Literal["start", "stdio", "http"]
 
 
 class Target(NamedTuple):
@@ -39,6 +39,7 @@ class Row(NamedTuple):
         return ours >= self.target.limit if self.more_is_better else ours <= self.target.limit
 
 
+HTTP_CPU = Target(250, "<250, aim 200")
 # What ours must reach; held against the best of the rounds, not the median.
 ROWS = (
     Row("start", "opening cpu", "first answer, CPU ms", "best", Target(130, "<=130, aim 100")),
@@ -64,6 +65,25 @@ ROWS = (
     Row("stdio", "pipelined cpu", "pipelined, CPU us", "best"),
     Row("stdio", "large wall", "echo 1 MB, ms", "best", Target(5, "<5")),
     Row("stdio", "large cpu", "echo 1 MB, CPU ms", "best"),
+    Row("http", "http start cpu", "first answer, CPU ms", "best"),
+    Row("http", "http start wall", "first answer, wall ms", "best"),
+    Row("http", "http start rss", "first answer, MiB", "median"),
+    Row("http", "http one core cpu", "1 connection, one core, CPU us", "best", HTTP_CPU),
+    Row("http", "http one core cpu", "1 connection, one core, CPU us", "median"),
+    Row("http", "http one core wall", "1 connection, one core, latency us", "best"),
+    Row("http", "http one core wall", "1 connection, one core, latency us", "median"),
+    Row("http", "http two cores cpu", "1 connection, two cores, CPU us", "best", HTTP_CPU),
+    Row("http", "http two cores cpu", "1 connection, two cores, CPU us", "median"),
+    Row("http", "http two cores wall", "1 connection, two cores, latency us", "best"),
+    Row("http", "http two cores wall", "1 connection, two cores, latency us", "median"),
+    Row("http", "http many cpu", "16 connections, CPU us", "best", HTTP_CPU),
+    Row("http", "http many cpu", "16 connections, CPU us", "median"),
+    Row("http", "http many rate", "16 connections, calls/s", "best", Target(3000, ">3000"), True),
+    Row("http", "http many rate", "16 connections, calls/s", "median", None, True),
+    Row("http", "http many wall", "16 connections, latency us", "best"),
+    Row("http", "http growth", "memory growth, MiB", "best", Target(2, "<2")),
+    Row("http", "http listener rss", "each of 500 listeners, KiB", "best", Target(20, "<20")),
+    Row("http", "http spread wall", "one change to 500 listeners, ms", "best", Target(1000, "<1000")),
 )
 
 

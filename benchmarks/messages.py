@@ -21,18 +21,22 @@ class WrongAnswerError(Exception):
 def opening(revision: Revision) -> bytes:
     """The first request of a client: `initialize`, or `server/discover` in the stateless revision."""
     if revision == STATELESS:
-        return _request(0, "server/discover", {}, revision)
+        return request(0, "server/discover", {}, revision)
     client = {"name": "bench", "version": "1"}
     params = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": client}
-    return _request(0, "initialize", params, revision)
+    return request(0, "initialize", params, revision)
 
 
 def list_tools(number: int, revision: Revision) -> bytes:
-    return _request(number, "tools/list", {}, revision)
+    return request(number, "tools/list", {}, revision)
 
 
 def call_echo(number: int, arguments: dict[str, str], revision: Revision) -> bytes:
-    return _request(number, "tools/call", {"name": "echo", "arguments": arguments}, revision)
+    return call_tool(number, "echo", arguments, revision)
+
+
+def call_tool(number: int, name: str, arguments: dict[str, str], revision: Revision) -> bytes:
+    return request(number, "tools/call", {"name": name, "arguments": arguments}, revision)
 
 
 def check_opening(line: bytes, revision: Revision) -> None:
@@ -66,7 +70,8 @@ def is_structured(line: bytes) -> bool:
     return "structuredContent" in _result(line)
 
 
-def _request(number: int, method: str, params: dict[str, Any], revision: Revision) -> bytes:
+def request(number: int, method: str, params: dict[str, Any], revision: Revision) -> bytes:
+    """Any request, with the envelope where the revision has one."""
     if revision == STATELESS:
         params = {**params, "_meta": ENVELOPE}
     message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}

@@ -1,5 +1,6 @@
 """Brings the contestants onto this machine: each set of packages in a venv or npm folder of its own."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -21,17 +22,17 @@ def prepare(contestant: Contestant) -> list[str]:
     """The command that starts the contestant, once everything it needs is in place."""
     match contestant.runtime:
         case "here":
-            return [PYTHON, str(contestant.script)]
+            return [PYTHON, str(contestant.script), *contestant.options]
         case "python":
             folder = _install(contestant, _install_python)
-            return [str(_venv_python(folder)), str(contestant.script)]
+            return [str(_venv_python(folder)), str(contestant.script), *contestant.options]
         case "node":
             folder = _install(contestant, _install_node)
             return [_find("node"), str(_node_script(contestant, folder)), *contestant.options]
 
 
 def _install(contestant: Contestant, install: Callable[[Path, Sequence[str]], None]) -> Path:
-    folder = CACHE / re.sub(r"[^a-z0-9.]+", "-", contestant.packages[0]).strip("-")
+    folder = CACHE / re.sub(r"[^a-z0-9.]+", "-", " ".join(contestant.packages)).strip("-")
     stamp = folder / "installed"
     pins = "\n".join(contestant.packages)
     if not stamp.exists() or stamp.read_text() != pins:
@@ -69,7 +70,8 @@ def _venv_python(folder: Path) -> Path:
 
 
 def _find(program: str) -> str:
-    path = shutil.which(program)
+    # `uv run` says where it is itself, which need not be on the path.
+    path = shutil.which(program) or os.environ.get(program.upper())
     if path is None:
         raise NotInstallableError(f"{program} is not on this machine")
     return path

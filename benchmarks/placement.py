@@ -5,7 +5,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Literal, NamedTuple
 
-from .wire import Process
+from .child import Child
 
 Name = Literal["one core", "two cores"]
 
@@ -16,7 +16,7 @@ class Placement(NamedTuple):
     client: set[int]
     server: set[int]
 
-    def apply(self, server: Process) -> None:
+    def apply(self, server: Child) -> None:
         os.sched_setaffinity(0, self.client)
         server.pin(self.server)
 

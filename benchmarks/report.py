@@ -19,7 +19,8 @@ LEGEND = (
     "best of all rounds (memory: median). CPU is user and system time of the server process, all threads. "
     "Latency includes the measuring client's own share, which the floor pays too. "
     "One core: client and server share it, so the figure is the server's own work; two cores: each call also "
-    "wakes the other core, as in a host. Start is not pinned; pipelined and 1 MB run on two cores."
+    "wakes the other core, as in a host. Starts are not pinned; pipelined, 1 MB, 16 connections and listeners "
+    "run on two cores."
 )
 
 
@@ -46,6 +47,7 @@ class Report:
     """One run, ready to be shown."""
 
     mode: str
+    name: str
     suites: Sequence[Suite]
     contestants: Sequence[Contestant]
     results: Results
@@ -77,8 +79,8 @@ class Report:
     def save(self) -> Path:
         """Write both forms, named after the mode, so that a quick look never replaces the full run."""
         FOLDER.mkdir(exist_ok=True)
-        (FOLDER / f"{self.mode}.json").write_text(self.json())
-        path = FOLDER / f"{self.mode}.md"
+        (FOLDER / f"{self.name}.json").write_text(self.json())
+        path = FOLDER / f"{self.name}.md"
         path.write_text(self.markdown())
         return path
 

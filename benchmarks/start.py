@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 
+from .child import ServerGoneError
 from .entrants import Entrant
 from .figures import Results
 from .messages import (
@@ -16,7 +17,14 @@ from .messages import (
     list_tools,
     opening,
 )
-from .wire import Process, ServerGoneError
+from .wire import Process
+
+
+def attempt(command: list[str], revision: Revision) -> None:
+    """Open one conversation over stdio and leave."""
+    with Process(command) as server:
+        (answer,) = server.converse([opening(revision)])
+        check_opening(answer, revision)
 
 
 def run(entrants: Sequence[Entrant], results: Results, *, rounds: int) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from .child import ServerGoneError
 from .entrants import Entrant
 from .figures import Results
 from .messages import (
@@ -21,7 +22,7 @@ from .messages import (
     opening,
 )
 from .placement import Name, Placement, placements, restored
-from .wire import Process, ServerGoneError
+from .wire import Process
 
 WINDOW = 64
 TEXT = "The quick brown fox jumps over the lazy dog."
