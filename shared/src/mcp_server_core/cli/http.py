@@ -5,6 +5,7 @@ import logging
 import os
 import socket
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import anyio
@@ -68,14 +69,20 @@ def read_settings(args: argparse.Namespace) -> HttpSettings:
 
 def read_authorizer(settings: HttpSettings, args: argparse.Namespace) -> "Authorizer | None":
     """Who checks tokens: an authorization server's keys, or a list of tokens; None when nobody does."""
+    text = os.environ.pop(TOKEN_VARIABLE, None)  # no handler, no child process and no log needs to see it
     if args.oauth_issuer is not None:
         return _read_oauth(settings, args)
     from ..transports.auth.tokens import StaticTokens
 
     if args.token_file is not None:
-        return StaticTokens.from_file(args.token_file)
-    text = os.environ.pop(TOKEN_VARIABLE, None)  # no handler, no child process and no log needs to see it
-    return None if text is None else StaticTokens.from_text(text)
+        try:
+            return StaticTokens.from_file(Path(args.token_file))
+        except OSError as error:
+            raise Refused(f"cannot read --token-file {args.token_file}: {error.strerror}") from None
+    try:
+        return None if text is None else StaticTokens.from_text(text)
+    except ValueError as error:
+        raise Refused(f"{TOKEN_VARIABLE}: {error}") from None
 
 
 def _read_oauth(settings: HttpSettings, args: argparse.Namespace) -> "Authorizer":

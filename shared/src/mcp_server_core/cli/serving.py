@@ -91,11 +91,13 @@ def _loosen_stdout() -> None:
 
 
 def configure_logging(level: str) -> None:
-    """Plain lines on standard error."""
-    handler = logging.NullHandler() if sys.stderr is None else logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Plain("%(levelname)s %(name)s: %(message)s"))
-    root = logging.getLogger()
-    root.handlers[:] = [handler]
+    """Plain lines on standard error; what is data already, as it is."""
+    root, access = logging.getLogger(), logging.getLogger("mcp_server_core.access")
+    for logger, shape in ((root, "%(levelname)s %(name)s: %(message)s"), (access, "%(message)s")):
+        handler = logging.NullHandler() if sys.stderr is None else logging.StreamHandler(sys.stderr)
+        handler.setFormatter(_Plain(shape))
+        logger.handlers[:] = [handler]
+    access.propagate = False
     root.setLevel(level.upper())
 
 

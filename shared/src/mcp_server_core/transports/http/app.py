@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
@@ -148,6 +149,7 @@ class HttpApp:
         """One JSON object a line: no headers, no query, no content, so no token and no session id."""
         client = scope.get("client")
         line = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "client": client[0] if client else None,
             "verb": scope["method"],
             "path": scope["path"],
