@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from .server.context import Context
     from .server.registry import Registry
     from .transports.child import stdio
+    from .transports.remote.access import Challenge, TokenProvider, Unauthorized
+    from .transports.remote.channel import http
 
 __version__ = "0.1.0"
 
@@ -44,6 +46,7 @@ __all__ = [
     "Audio",
     "CacheHint",
     "Cancelled",
+    "Challenge",
     "Change",
     "Channel",
     "Client",
@@ -70,11 +73,14 @@ __all__ = [
     "Sampled",
     "Server",
     "Text",
+    "TokenProvider",
     "ToolError",
+    "Unauthorized",
     "__version__",
     "cli",
     "fit_items",
     "fit_text",
+    "http",
     "read_cursor",
     "stdio",
     "write_cursor",
@@ -97,6 +103,8 @@ _HOMES = {
     "server.context": "Context",
     "server.registry": "Registry",
     "transports.child": "stdio",
+    "transports.remote.access": "Challenge TokenProvider Unauthorized",
+    "transports.remote.channel": "http",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

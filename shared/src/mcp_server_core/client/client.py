@@ -22,6 +22,7 @@ from ..protocol.revisions import (
     LogLevel,
     Revision,
 )
+from ..protocol.unanswered import SessionGone
 from .answers import Answers
 from .changes import Change, ChangeKind, Changes, read_change
 from .link import Link, Opener
@@ -69,6 +70,8 @@ class Client:
         self._subscribing = anyio.Lock()
         self._stack = AsyncExitStack()
         self._link: Link | None = None
+        self._sessions = 0
+        self._starting_over = anyio.Lock()
         self.revision: Revision = HANDSHAKE[0]
         """The revision both sides speak."""
         self.server: Json = {}
@@ -107,7 +110,11 @@ class Client:
 
     def _make_peer(self, channel: Channel) -> Peer:
         return Peer(
-            channel, on_notification=self._receive, on_request=self._answer, on_lost=self._end_watches
+            channel,
+            on_notification=self._receive,
+            on_request=self._answer,
+            on_lost=self._end_watches,
+            on_forgotten=self._forgotten,
         )
 
     def _end_watches(self) -> None:
@@ -132,9 +139,13 @@ class Client:
             agreement = await self._handshake(self._wanted)
         else:
             agreement = await self._discover(self._timeout)
+        await self._agree(agreement)
+
+    async def _agree(self, agreement: Agreement) -> None:
         self.revision, self.server, self.capabilities, self.instructions = agreement
         if self._log_level is not None and not self.stateless and "logging" in self.capabilities:
-            await self.request("logging/setLevel", {"level": self._log_level})
+            params = {"level": self._log_level}
+            await self._peer.request("logging/setLevel", params, timeout=self._timeout)
 
     async def _probe(self) -> Agreement | None:
         """What a stateless server says of itself; None when the server is none (L-46, L-47)."""
@@ -146,6 +157,8 @@ class Client:
         except RequestTimeout:
             pass  # silence means an old server, too
         except ConnectionLost:
+            if not self._peer.lost:
+                raise  # only this request failed: the server is out of reach, or does not let us in
             # L-51: some old servers die of an unknown first request; start again and go straight to initialize.
             await self._disconnect()
             await self._connect()
@@ -162,6 +175,25 @@ class Client:
             "clientInfo": encode_implementation(self._info, offered),
         }
         return await shake_hands(self._peer, params, self._timeout)
+
+    async def _start_over(self, session: int) -> None:
+        """Shake hands again with a server that has forgotten this session; one of those who noticed does it (H-25)."""
+        async with self._starting_over:
+            if session != self._sessions:
+                return
+            await self._agree(await self._handshake(self.revision))
+            for uri in sorted(self._subscribed):
+                await self._peer.request("resources/subscribe", {"uri": uri}, timeout=self._timeout)
+            self._sessions += 1
+
+    def _forgotten(self) -> None:
+        self._tasks.start_soon(self._recover, self._sessions)
+
+    async def _recover(self, session: int) -> None:
+        try:
+            await self._start_over(session)
+        except (McpError, ConnectionLost, RequestTimeout):
+            self._end_watches()
 
     @property
     def stateless(self) -> bool:
@@ -203,6 +235,14 @@ class Client:
     async def _request_once(
         self, method: str, params: Json, timeout: float, progress: Progress | None
     ) -> Json:
+        session = self._sessions
+        try:
+            return await self._ask(method, params, timeout, progress)
+        except SessionGone:
+            await self._start_over(session)
+            return await self._ask(method, params, timeout, progress)
+
+    async def _ask(self, method: str, params: Json, timeout: float, progress: Progress | None) -> Json:
         id = self._peer.next_id()
         meta: Json = dict(params.get("_meta", {}))
         if self.stateless:

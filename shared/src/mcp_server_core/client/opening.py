@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from ..errors import UNSUPPORTED_VERSION, McpError
+from ..errors import HEADER_MISMATCH, MISSING_CAPABILITY, UNSUPPORTED_VERSION, McpError
 from ..protocol.messages import Json, notification
 from ..protocol.revisions import HANDSHAKE, META_SERVER, STATELESS, Revision
 from .peer import Peer
@@ -20,7 +20,13 @@ class Agreement(NamedTuple):
 async def discover(peer: Peer, envelope: Json, timeout: float) -> Agreement:
     """Ask a stateless server what it is; McpError if it is none (L-25)."""
     peer.answers_requests = False
-    result = await peer.request("server/discover", {"_meta": envelope}, timeout=timeout)
+    try:
+        result = await peer.request("server/discover", {"_meta": envelope}, timeout=timeout)
+    except McpError as error:
+        if error.code != UNSUPPORTED_VERSION or STATELESS[0] not in _named(error):
+            raise
+        # L-48: refused, and yet our revision is among those it names: once more, with one that both know.
+        result = await peer.request("server/discover", {"_meta": envelope}, timeout=timeout)
     supported = result.get("supportedVersions")
     if not isinstance(supported, list) or STATELESS[0] not in supported:
         raise McpError("The server's answer to server/discover does not name a revision we speak")
@@ -50,10 +56,17 @@ async def shake_hands(peer: Peer, params: Json, timeout: float) -> Agreement:
 
 def means_handshake(error: McpError) -> bool:
     """Whether an error in reply to `server/discover` means that the server wants `initialize` (L-47, L-50)."""
-    supported = as_object(error.data).get("supported")
-    named: list[Any] = supported if isinstance(supported, list) else []
+    if error.code in (HEADER_MISMATCH, MISSING_CAPABILITY):
+        return False  # only a stateless server says so
+    named = _named(error)
     # A server that names its revisions, and no handshake revision among them, speaks no other era.
     return error.code != UNSUPPORTED_VERSION or not named or any(item in HANDSHAKE for item in named)
+
+
+def _named(error: McpError) -> list[Any]:
+    """The revisions that a server names in a refusal."""
+    supported = as_object(error.data).get("supported")
+    return supported if isinstance(supported, list) else []
 
 
 def as_object(value: Any) -> Json:

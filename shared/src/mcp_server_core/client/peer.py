@@ -23,6 +23,7 @@ from ..protocol.messages import (
     request,
     success,
 )
+from ..protocol.unanswered import SessionGone, Unanswered
 
 log = logging.getLogger("mcp_server_core.client")
 _LAST_WORDS = 1.0
@@ -37,12 +38,13 @@ MAX_REPORTS = 1000  # kept for a caller that is slow to hear them
 class _Pending:
     """A request that waits for its answer, and what was reported on the way."""
 
-    __slots__ = ("progress", "reports", "response", "step")
+    __slots__ = ("failure", "progress", "reports", "response", "step")
 
     def __init__(self, progress: Progress | None) -> None:
         self.progress = progress
         self.reports: deque[Json] = deque(maxlen=MAX_REPORTS)
         self.response: Response | None = None
+        self.failure: Exception | None = None
         self.step = anyio.Event()
 
     async def wait(self) -> None:
@@ -51,7 +53,7 @@ class _Pending:
             while self.reports:
                 report = self.reports.popleft()
                 await self._hand_on(report)
-            if self.response is not None:
+            if self.response is not None or self.failure is not None:
                 return
             self.step = anyio.Event()
             await self.step.wait()
@@ -74,16 +76,19 @@ class Peer:
         on_notification: OnNotification,
         on_request: OnRequest,
         on_lost: Callable[[], None],
+        on_forgotten: Callable[[], None],
     ) -> None:
         self._channel = channel
         self._on_notification = on_notification
         self._on_request = on_request
         self.answers_requests = True  # S-6: a stateless client writes no responses
         self._on_lost = on_lost
+        self._on_forgotten = on_forgotten
         self._pending: dict[RequestId, _Pending] = {}
         self._serving: dict[RequestId, anyio.CancelScope] = {}
         self._last_id = 0
-        self._lost = False
+        self.lost = False
+        """Whether the connection as a whole is gone."""
 
     async def run(self) -> None:
         """Read until the server is gone; every request that still waits then fails."""
@@ -97,15 +102,18 @@ class Peer:
                 except ConnectionLost:
                     tasks.cancel_scope.cancel()
         finally:
-            self._lost = True
+            self.lost = True
             for pending in self._pending.values():
-                pending.response = Response(0, None, None)
+                pending.failure = ConnectionLost("the server went away before it answered")
                 pending.step.set()
             self._on_lost()
 
     async def _receive(self, value: Any, tasks: anyio.abc.TaskGroup) -> None:
         if isinstance(value, Malformed):
             log.warning("the server sent something that is no message: %s", value.reason)
+            return
+        if isinstance(value, Unanswered):
+            self._fail(value)
             return
         match classify(value):
             case Response() as response:
@@ -129,6 +137,15 @@ class Peer:
                     log.exception("%s could not be handled", notice.method)
             case invalid:
                 log.warning("the server sent something that is no message: %s", invalid.error.message)
+
+    def _fail(self, news: Unanswered) -> None:
+        """One request will not be answered; without an id, the server has forgotten us altogether."""
+        pending = None if news.id is None else self._pending.pop(news.id, None)
+        if pending is not None:
+            pending.failure = news.error
+            pending.step.set()
+        elif news.id is None and isinstance(news.error, SessionGone):
+            self._on_forgotten()
 
     def _withdraw(self, params: Json) -> bool:
         """Stop answering a question that the server takes back."""
@@ -181,7 +198,7 @@ class Peer:
         progress: Progress | None = None,
     ) -> Json:
         """Send a request and wait for its result. McpError, RequestTimeout or ConnectionLost say what went wrong."""
-        if self._lost:
+        if self.lost:
             raise ConnectionLost("the server is gone")
         id = self.next_id() if id is None else id
         pending = self._pending[id] = _Pending(progress)
@@ -189,21 +206,24 @@ class Peer:
             with anyio.move_on_after(timeout):
                 await self._channel.send(request(id, method, params))
                 await pending.wait()
+        except ConnectionLost:
+            self.lost = True  # known here before whoever reads sees the end
+            raise
         finally:
             await self._give_up(id, method)
         response = pending.response
+        if pending.failure is not None:
+            raise pending.failure
         if response is None:
             raise RequestTimeout(f"{method}: no answer within {timeout} s")
-        if response.error is not None:
-            raise response.error
-        if response.result is None:
-            raise ConnectionLost(f"the server went away before it answered {method}")
+        if response.error is not None or response.result is None:
+            raise response.error or McpError(f"{method} was answered with nothing")
         return response.result
 
     async def _give_up(self, id: RequestId, method: str) -> None:
         """Tell the server that nobody waits any more: after a timeout, or when the caller was cancelled."""
         waited = self._pending.pop(id, None) is not None
-        if not waited or self._lost or method == "initialize":  # L-13
+        if not waited or self.lost or method == "initialize":  # L-13
             return
         with anyio.move_on_after(_LAST_WORDS, shield=True):
             try:

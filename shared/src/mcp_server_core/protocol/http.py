@@ -165,6 +165,15 @@ def request_ids(value: Any) -> list[RequestId]:
     return [message.id for message in messages if isinstance(message, Request)]
 
 
+def refuse_unanswerable(values: list[Any]) -> InvalidRequest | None:
+    """Why a batch without requests is not accepted: it holds something that is no message; None if it is."""
+    messages = [classify(value) for value in values]
+    if any(isinstance(message, Request) for message in messages):
+        return None  # then what is broken gets an error in the array of answers (J-10)
+    broken = (message for message in messages if isinstance(message, Invalid) and not message.silent)
+    return next((InvalidRequest(message.error.message) for message in broken), None)
+
+
 def status_of(error: McpError | None, *, opened: bool) -> int:
     """The status under which a stateless request is answered; `opened` when its envelope was in order (D-3)."""
     if error is None:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from ..errors import HeaderMismatch
-from .headers import NAMED, HeaderParam, decode_value, text_of
+from .headers import NAMED, HeaderParam, decode_value, text_of, value_at
 from .messages import Json, Request
 
 _INTEGER = re.compile(r"(-?[0-9]+)(?:\.0+)?")
@@ -40,7 +40,7 @@ class Mirror:
     def check_arguments(self, params: Collection[HeaderParam], arguments: Json) -> None:
         """Each annotated argument that is there stands in its header, too (N-36)."""
         for param in params:
-            value = _find(arguments, param.path)
+            value = value_at(arguments, param.path)
             text = text_of(value)
             if text is None:
                 continue
@@ -69,15 +69,6 @@ class Mirror:
             return decode_value(text)
         except ValueError:
             raise HeaderMismatch(f"The header {header} cannot be decoded") from None
-
-
-def _find(arguments: Json, path: tuple[str, ...]) -> Any:
-    value: Any = arguments
-    for name in path:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(name)
-    return value
 
 
 def _equal(value: Any, text: str, found: str) -> bool:
