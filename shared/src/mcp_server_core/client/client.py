@@ -16,7 +16,6 @@ from ..protocol.revisions import (
     META_CAPABILITIES,
     META_CLIENT,
     META_LOG_LEVEL,
-    META_SUBSCRIPTION,
     META_VERSION,
     STATELESS,
     LogLevel,
@@ -24,10 +23,11 @@ from ..protocol.revisions import (
 )
 from ..protocol.unanswered import SessionGone
 from .answers import Answers
-from .changes import Change, ChangeKind, Changes, read_change
+from .changes import ChangeKind, Changes
 from .link import Link, Opener
 from .opening import Agreement, as_object, discover, means_handshake, shake_hands
 from .peer import Peer, Progress
+from .watches import Stream, Watches
 
 Logged: TypeAlias = Callable[[str, Any], Awaitable[None]]
 DEFAULT_TIMEOUT = 60.0
@@ -64,8 +64,7 @@ class Client:
         self._log_level: LogLevel | None = log_level
         self._timeout = timeout
         self._probe_timeout = probe_timeout
-        self._watches: list[Changes] = []
-        self._streams: dict[RequestId, _Stream] = {}
+        self._watches = Watches()
         self._subscribed: dict[str, int] = {}
         self._subscribing = anyio.Lock()
         self._stack = AsyncExitStack()
@@ -113,13 +112,9 @@ class Client:
             channel,
             on_notification=self._receive,
             on_request=self._answer,
-            on_lost=self._end_watches,
+            on_lost=self._watches.end,
             on_forgotten=self._forgotten,
         )
-
-    def _end_watches(self) -> None:
-        for changes in [*self._watches, *(stream.changes for stream in self._streams.values())]:
-            changes.end()
 
     async def _disconnect(self) -> None:
         if self._link is not None:
@@ -193,7 +188,7 @@ class Client:
         try:
             await self._start_over(session)
         except (McpError, ConnectionLost, RequestTimeout):
-            self._end_watches()
+            self._watches.end()
 
     @property
     def stateless(self) -> bool:
@@ -350,7 +345,7 @@ class Client:
     @asynccontextmanager
     async def _subscribe(self, changes: Changes) -> AsyncGenerator[None]:
         counted: list[str] = []
-        self._watches.append(changes)
+        self._watches.add(changes)
         try:
             for uri in sorted(changes.uris):
                 async with self._subscribing:  # a second watch waits until the first is in place
@@ -375,12 +370,11 @@ class Client:
 
     @asynccontextmanager
     async def _listen(self, changes: Changes) -> AsyncGenerator[None]:
-        stream = _Stream(changes)
         wanted: Json = {f"{kind}ListChanged": True for kind in _ALL_LISTS if kind in changes.lists}
         if changes.uris:
             wanted["resourceSubscriptions"] = sorted(changes.uris)
         id = self._peer.next_id()
-        self._streams[id] = stream
+        stream = self._watches.open(id, changes)
         self._tasks.start_soon(
             self._hold_stream, id, {"notifications": wanted, "_meta": self._envelope()}, stream
         )
@@ -393,12 +387,12 @@ class Client:
                 raise RequestTimeout(f"subscriptions/listen: not acknowledged within {self._timeout} s")
             yield
         finally:
-            del self._streams[id]
+            self._watches.close(id)
             stream.holding.cancel()
             with anyio.move_on_after(_LAST_WORDS, shield=True):
                 await stream.left.wait()
 
-    async def _hold_stream(self, id: RequestId, params: Json, stream: "_Stream") -> None:
+    async def _hold_stream(self, id: RequestId, params: Json, stream: Stream) -> None:
         try:
             with stream.holding:
                 await self._peer.request("subscriptions/listen", params, timeout=None, id=id)
@@ -412,51 +406,15 @@ class Client:
     # What the server says.
 
     async def _receive(self, method: str, params: Json) -> None:
-        meta = as_object(params.get("_meta"))
-        if method == "notifications/message":
-            if self._on_log is not None:
-                await self._on_log(str(params.get("level")), params.get("data"))
-        elif method == "notifications/subscriptions/acknowledged":
-            stream = self._stream(meta.get(META_SUBSCRIPTION))
-            if stream is not None:
-                stream.opened.set()
-        elif method == "notifications/cancelled":
-            stream = self._stream(params.get("requestId"))
-            if stream is not None:
-                stream.changes.end()
-        else:
-            change = read_change(method, params)
-            if change is not None:
-                self._spread(change, meta.get(META_SUBSCRIPTION))
-
-    def _stream(self, id: Any) -> "_Stream | None":
-        return self._streams.get(id) if isinstance(id, int | str) else None
-
-    def _spread(self, change: Change, subscription: Any) -> None:
-        stream = self._stream(subscription)
-        if stream is not None:
-            stream.changes.add(change)
-        elif subscription is None:
-            # Some servers leave the tag out: a notice without a tag goes to whoever wants it.
-            for changes in [*self._watches, *(stream.changes for stream in self._streams.values())]:
-                if changes.wants(change):
-                    changes.add(change)
+        if method != "notifications/message":
+            self._watches.receive(method, params)
+        elif self._on_log is not None:
+            await self._on_log(str(params.get("level")), params.get("data"))
 
     async def _answer(self, method: str, params: Json) -> Json:
         if method == "ping":
             return {}
         return await self._answers.answer(method, params)
-
-
-class _Stream:
-    """One listen stream."""
-
-    def __init__(self, changes: Changes) -> None:
-        self.changes = changes
-        self.opened = anyio.Event()
-        self.left = anyio.Event()
-        self.holding = anyio.CancelScope()
-        self.failure: Exception | None = None
 
 
 def _questions(value: Any) -> dict[str, Any]:
