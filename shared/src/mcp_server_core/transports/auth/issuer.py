@@ -82,17 +82,22 @@ class Issuer:
         body = bytearray()
         try:
             async with self._http.stream("GET", url, headers=headers) as answer:
-                if answer.status_code != httpx.codes.OK:
+                if answer.status_code != 200:
                     raise Unanswered(f"{url} answered with status {answer.status_code}")
+                _check_size(url, int(answer.headers.get("content-length", "0")))
                 async for chunk in answer.aiter_raw():
                     body += chunk
-                    if len(body) > MAX_DOCUMENT:
-                        raise Unanswered(f"{url} answered with more than {MAX_DOCUMENT} bytes")
+                    _check_size(url, len(body))
             return decode(body)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Unanswered(f"{url}: {type(error).__name__}") from None
         except ParseError:
             raise Unanswered(f"{url} did not answer with JSON") from None
+
+
+def _check_size(url: str, size: int) -> None:
+    if size > MAX_DOCUMENT:
+        raise Unanswered(f"{url} answered with more than {MAX_DOCUMENT} bytes")
 
 
 def discovery_urls(issuer: str) -> Sequence[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from ...protocol.codec import encode
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
-_URL = re.compile(r"(https?)://([^/?#@\s\\]+)([^?#\s\\]*)(\?[^#\s\\]*)?", re.IGNORECASE)
+_URL = re.compile(r"(https?)://([^/?#@\s\\]+)((?:/[^?#\s\\]*)?)(\?[^#\s\\]*)?", re.IGNORECASE)
 _DEFAULT_PORT = {"http": ":80", "https": ":443"}
 
 
