@@ -3,6 +3,7 @@
 import argparse
 import logging
 import os
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -49,6 +50,7 @@ def run_http(server: "Server[Any]", args: argparse.Namespace) -> NoReturn:
             args.workers,
             lambda ready: _serve(server, settings, listening, authorizer, ready),
             lambda: _say(announcement),
+            listening.close,
         )
     _serve(server, settings, listening, authorizer, lambda: _say(announcement))
 
@@ -128,6 +130,8 @@ def _serve(
         async with server.running():
             await serve_http(server, settings, [listening], authorizer=authorizer, ready=ready)
 
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _leave_now)  # before and after it is served, there is nothing to wait for
     try:
         anyio.run(main, backend_options={"use_uvloop": _has_uvloop()})
     except KeyboardInterrupt:
@@ -135,6 +139,10 @@ def _serve(
     except Exception:  # a bug of ours: said, and the process still ends
         log.exception("the server failed")
         leave(1)
+    leave()
+
+
+def _leave_now(number: int, frame: Any) -> NoReturn:
     leave()
 
 

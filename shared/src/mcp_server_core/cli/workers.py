@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -18,11 +19,14 @@ Work = Callable[[Callable[[], None]], NoReturn]
 TOO_SOON = 1.0  # seconds: a worker that dies sooner would die again
 
 
-def run_workers(number: int, work: Work, ready: Callable[[], None]) -> NoReturn:
-    """Run `work` in this many processes until a signal comes; `ready` is called when all of them serve."""
+def run_workers(number: int, work: Work, ready: Callable[[], None], close: Callable[[], None]) -> NoReturn:
+    """Run `work` in this many processes until a signal comes.
+
+    `ready` is called when all of them serve, `close` when no new one will be started.
+    """
     if sys.platform == "win32":
         raise SystemExit("--workers needs a system that can fork; run several servers instead")
-    parent = _Parent(work)
+    parent = _Parent(work, close)
     for number_of_signal in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number_of_signal, parent.stop)
     for _ in range(number):
@@ -36,8 +40,12 @@ def run_workers(number: int, work: Work, ready: Callable[[], None]) -> NoReturn:
 class _Parent:
     """Knows its workers by their process ids."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, close: Callable[[], None]) -> None:
         self._work = work
+        self._close = close
+        self._life_read, self._life_write = (
+            os.pipe()
+        )  # only the parent writes: its end is seen as the end of the pipe
         self._started: dict[int, float] = {}
         self._stopping = False
         self._ready_read, self._ready_write = os.pipe()
@@ -51,11 +59,17 @@ class _Parent:
             return
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
+        os.close(self._life_write)
+        threading.Thread(target=self._stop_with_the_parent, daemon=True).start()
         try:
             self._work(self._say_ready)
         except BaseException as error:
             log.error("a worker failed", exc_info=error)
         os._exit(1)
+
+    def _stop_with_the_parent(self) -> None:
+        os.read(self._life_read, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
 
     def _say_ready(self) -> None:
         os.write(self._ready_write, b"\0")
@@ -93,6 +107,8 @@ class _Parent:
 
     def stop(self, *_: Any) -> None:
         """Tell every worker to stop; a second signal is passed on, too."""
+        if not self._stopping:
+            self._close()  # else clients would wait at a door that nobody opens
         self._stopping = True
         for pid in list(self._started):
             try:

@@ -213,4 +213,4 @@ def read_accept(head: Head) -> Accepts:
 def is_json(head: Head) -> bool:
     """Whether the body says that it is JSON."""
     kind = (head.text(b"content-type") or "").partition(";")[0]
-    return kind.strip().lower() == JSON_TYPE
+    return kind.strip().lower() == JSON_TYPE and b"content-type" not in head.repeated

@@ -1,6 +1,7 @@
 """From a method to its handler. The one place where an exception becomes an error reply."""
 
 import logging
+import sys
 from collections.abc import Awaitable, Callable, Iterable
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
@@ -76,8 +77,21 @@ async def _answer(call: Call) -> Json:
 def _is_cancelled(raised: BaseException) -> bool:
     """Whether this request is being cancelled; a handler may also have awaited something that was."""
     cancelled = anyio.get_cancelled_exc_class()
-    parts = leaves(raised)
-    return any(isinstance(part, cancelled) for part in parts) and anyio.current_effective_deadline() == -inf
+    if not any(isinstance(part, cancelled) for part in leaves(raised)):
+        return False
+    return anyio.current_effective_deadline() == -inf or _task_is_cancelled()
+
+
+def _task_is_cancelled() -> bool:
+    """Whether asyncio itself cancels this task, as an HTTP server does that has waited long enough."""
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None:
+        return False
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # another event loop
+        return False
+    return task is not None and task.cancelling() > 0
 
 
 def _explain(call: Call, raised: BaseException) -> Json:

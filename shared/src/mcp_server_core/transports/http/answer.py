@@ -35,8 +35,16 @@ class Answer:
         self.said: dict[str, Any] = {}  # for the access log
 
     async def json(self, status: int, body: bytes, fields: Iterable[Field] = ()) -> None:
-        """Answer with a JSON value."""
-        await self._whole(status, body, [_JSON, *fields])
+        """Answer with a JSON value; as the last event, if a stream was begun meanwhile to show that we are alive."""
+        if self._lock is None:
+            await self._whole(status, body, [_JSON, *fields])
+            return
+        async with self._lock:
+            if self.started:
+                await self._write(encode_event(body))
+                await self.end()
+            else:
+                await self._whole(status, body, [_JSON, *fields])
 
     async def empty(self, status: int, fields: Iterable[Field] = ()) -> None:
         """Answer with a status alone."""
@@ -57,7 +65,7 @@ class Answer:
             await self._start()
 
     async def _start(self) -> None:
-        if self.started:
+        if self.started or self.status:
             return
         await self._send({"type": "http.response.start", "status": 200, "headers": [*_EVENTS, *self.fields]})
         self.started, self.status = True, 200
@@ -75,6 +83,8 @@ class Answer:
         async with self._lock:  # several tasks of one handler may speak at once
             await self._start()
             await self._write(chunk)
+        # Writing to a client that is gone does not wait: others have their turn, and the work can be cancelled.
+        await asyncio.sleep(0)
 
     @property
     def busy(self) -> bool:

@@ -59,6 +59,8 @@ class HttpApp:
         if scope["type"] != "http":
             return
         answer, began = Answer(send), perf_counter()
+        if self._draining:
+            answer.fields += _CLOSE
         try:
             step: Step = self._admit(scope, Head(scope["headers"]), receive, answer)
             while step is not None:
@@ -134,6 +136,7 @@ class HttpApp:
         self._draining = True
         await self._service.stop()
         self._sessions.end_standing()
+        self._pair.drain()
 
     async def close(self) -> None:
         """End what is left."""

@@ -24,8 +24,8 @@ class Carrier:
         self._json = json
         self._ids = ids
 
-    async def carry(self, position: int, *, primed: bool) -> bool:
-        """Write what follows a position until the stream ends; False if the client was gone before.
+    async def carry(self, position: int, *, primed: bool) -> None:
+        """Write what follows a position until the stream ends.
 
         A client hanging up cancels nothing (H-10): the stream goes on without a reader.
         """
@@ -43,7 +43,6 @@ class Carrier:
                 minder.stop()
                 stream.shown |= answer.started and self._ids
                 reader.leave()
-        return not carrying.cancelled_caught
 
     async def _write(self, reader: Reader) -> None:
         stream = self._stream
@@ -75,7 +74,6 @@ class Carrier:
 
     async def _finish(self) -> None:
         if not self._answer.started and not self._stream.takes_events:
-            await self._answer.empty(202)  # it was cancelled: there is nothing to say
-            return
+            return  # it was cancelled, and there is no stream that could end
         await self._answer.start()
         await self._answer.end()

@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 
 from ...channel import Reply, Service
-from ...errors import InternalError, InvalidRequest, McpError, UnsupportedVersion
+from ...errors import InternalError, InvalidRequest, UnsupportedVersion
 from ...protocol.codec import encode
 from ...protocol.http import (
     SESSION,
@@ -22,6 +22,8 @@ from ...protocol.http import (
     is_json,
     read_accept,
     read_post,
+    refuse_unanswerable,
+    request_ids,
     status_of,
 )
 from ...protocol.messages import Json, Request, failure
@@ -81,6 +83,7 @@ class Endpoint:
                 return self._exchange(post.request, mirror, accepts, receive, answer, principal)
             case Opening():
                 answer.said = {"rpc": post.request.method}
+                self._check_unopened(post.request, head, principal)
                 return self._open(post.request, accepts, answer, principal)
             case Within():
                 answer.said = {"rpc": _method(post.value)}
@@ -161,6 +164,11 @@ class Endpoint:
 
     # The session form.
 
+    def _check_unopened(self, request: Request, head: Head, principal: str) -> None:
+        id = head.text(SESSION)
+        if id is not None and self._sessions.find(id, principal) is not None:
+            raise Refusal(400, InvalidRequest("Already initialized"), request.id)  # L-16
+
     async def _open(self, request: Request, accepts: Accepts, answer: Answer, principal: str) -> None:
         if not self._settings.sessions:
             # L-45: the error names what is spoken here.
@@ -192,9 +200,9 @@ class Endpoint:
     async def _within(
         self, post: Within, head: Head, accepts: Accepts, receive: Receive, answer: Answer, principal: str
     ) -> None:
-        session = self._find(head, principal)
+        session = self._find(head, principal, post.value)
         if isinstance(post.value, list):
-            refused = refuse_array(post.value, session.revision)
+            refused = refuse_array(post.value, session.revision) or refuse_unanswerable(post.value)
             if refused is not None:
                 raise Refusal(400, refused)
         stream = session.deliver(post.value, takes_events=accepts.events)
@@ -205,8 +213,10 @@ class Endpoint:
         await carrier.carry(0, primed=session.polls)
         if stream.ended and stream.shown:
             session.keep(stream)
-        elif session.closed and not answer.status:
-            await answer.json(404, encode(failure(None, InvalidRequest(SESSION_GONE))))
+        elif not answer.status:
+            if session.closed:
+                raise _gone(post.value)
+            await answer.empty(202)  # it was cancelled: there is nothing to say
 
     async def _get(self, head: Head, receive: Receive, answer: Answer, principal: str) -> None:
         if not read_accept(head).events:
@@ -226,7 +236,7 @@ class Endpoint:
         if stream.ended and stream is not session.standing:
             session.keep(stream)
 
-    def _find(self, head: Head, principal: str) -> HttpSession:
+    def _find(self, head: Head, principal: str, value: Any = None) -> HttpSession:
         """The session that a request names; 404 tells its client to start over (H-24, H-25)."""
         version = head.text(VERSION)
         if version is not None and version not in REVISIONS:
@@ -236,8 +246,13 @@ class Endpoint:
             raise Refusal(400, InvalidRequest("The header Mcp-Session-Id is missing"))  # H-22
         session = self._sessions.find(id, principal)
         if session is None:
-            raise Refusal(404, McpError(SESSION_GONE, code=InvalidRequest.code))
+            raise _gone(value)
         return session
+
+
+def _gone(value: Any) -> Refusal:
+    ids = request_ids(value)
+    return Refusal(404, InvalidRequest(SESSION_GONE), ids[0] if isinstance(value, dict) and ids else None)
 
 
 def _method(value: Any) -> str | None:

@@ -3,6 +3,9 @@ long a client may leave its answer unread. Two lengths in one request are refuse
 """
 
 import asyncio
+import socket
+import struct
+import sys
 from typing import Any
 
 import httptools
@@ -11,6 +14,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from .settings import HttpSettings
 
 BEHIND = 256 * 1024  # bytes that may wait behind a request that is not answered yet
+_AT_ONCE = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
+LAST_CALL = 0.2  # seconds in which a request that is on its way is still taken when the server stops
 _HEAD = b"content-length: 0\r\nconnection: close\r\n\r\n"
 _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\n" + _HEAD
 _TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\n" + _HEAD
@@ -53,6 +58,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._stall: asyncio.TimerHandle | None = None
         self._unread = 0
         self._behind = 0
+        self._lost = False
 
     # The life of the connection.
 
@@ -61,6 +67,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._arm(self._settings.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._lost = True
         self._disarm()
         self._relax()
         super().connection_lost(exc)
@@ -71,9 +78,16 @@ class GuardedProtocol(HttpToolsProtocol):
                 cycle.message_event.set()
         self.pipeline.clear()
 
+    def shutdown(self) -> None:
+        if self.cycle is None or self.cycle.response_complete:  # pyright: ignore[reportUnnecessaryComparison] - None before the first request
+            self.loop.call_later(LAST_CALL, super().shutdown)
+        else:
+            super().shutdown()
+
     def data_received(self, data: bytes) -> None:
         if self.parser is None or self.transport.is_closing():  # pyright: ignore[reportUnnecessaryComparison] - None once the connection is lost
             return
+        was_idle = not (self._in_head or self._in_body)
         if self._in_head:
             self._head_size += len(data)  # whether or not a field of it is complete
         super().data_received(data)
@@ -81,6 +95,8 @@ class GuardedProtocol(HttpToolsProtocol):
             return
         if self.pipeline:
             self._read_on(len(data))
+        if self._in_head and was_idle:
+            self._head_size = max(self._head_size, len(data))
         if self._head_size > self._settings.max_head:
             self._refuse(_TOO_LARGE)
         elif self._in_head:
@@ -158,11 +174,18 @@ class GuardedProtocol(HttpToolsProtocol):
     def _hang_up(self) -> None:
         self.transport.close()
         # Closing waits until the last bytes are read; a client that does not read is not waited for.
-        self.loop.call_later(self._settings.stalled_seconds, self.transport.abort)
+        self.loop.call_later(self._settings.stalled_seconds, self._drop)
+
+    def _drop(self) -> None:
+        """Hang up without delivering what is left: else the system would keep it for a client that never reads."""
+        if not self._lost:
+            bound = self.transport.get_extra_info("socket")
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+            self.transport.abort()
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._unread = self.transport.get_write_buffer_size()
+        self._unread = self._count_unread()
         self._stall = self.loop.call_later(self._settings.stalled_seconds, self._check_progress)
 
     def resume_writing(self) -> None:
@@ -171,12 +194,23 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def _check_progress(self) -> None:
         """The client has not caught up; it may stay as long as it reads at all."""
-        unread = self.transport.get_write_buffer_size()
+        unread = self._count_unread()
         if unread >= self._unread:
-            self.transport.abort()
+            self._drop()
             return
         self._unread = unread
         self._stall = self.loop.call_later(self._settings.stalled_seconds, self._check_progress)
+
+    def _count_unread(self) -> int:
+        """Bytes that the client has not taken, with those that the system holds for it, where it tells."""
+        waiting = self.transport.get_write_buffer_size()
+        if sys.platform == "linux":
+            from fcntl import ioctl
+            from termios import TIOCOUTQ
+
+            fd = self.transport.get_extra_info("socket").fileno()
+            waiting += int.from_bytes(ioctl(fd, TIOCOUTQ, bytes(4)), sys.byteorder)
+        return waiting
 
     def _relax(self) -> None:
         if self._stall is not None:

@@ -12,7 +12,7 @@ from anyio.abc import TaskGroup
 from ...channel import Service
 from ...errors import ConnectionLost, InternalError, InvalidRequest, McpError, ParseError
 from ...protocol.codec import decode, encode
-from ...protocol.http import Head, Refusal, is_json
+from ...protocol.http import Head, Refusal, is_json, request_ids
 from ...protocol.messages import Json, RequestId
 from ...protocol.revisions import META_VERSION
 from ...protocol.sse import encode_event
@@ -35,6 +35,8 @@ class PairChannel:
         self.stream = Stream(0)
         self._incoming: deque[Any] = deque()
         self._arrived = asyncio.Event()
+        self._unanswered: set[RequestId] = set()
+        self._ending = False
         self._closed = False
 
     async def receive(self) -> Any:
@@ -51,6 +53,17 @@ class PairChannel:
         if self._closed:
             raise ConnectionLost("the client is gone")
         await self.stream.put(encode(message), keep=True)
+        for answer in message if isinstance(message, list) else [message]:
+            if "method" not in answer:
+                self._unanswered.discard(answer.get("id", ""))
+        if self._ending:
+            self.end_when_idle()
+
+    def end_when_idle(self) -> None:
+        """End the stream as soon as everything that was asked is answered."""
+        self._ending = True
+        if not self._unanswered:
+            self.stream.finish(None)
 
     async def close(self) -> None:
         """The stream is gone, and the session with it (X-8)."""
@@ -62,6 +75,7 @@ class PairChannel:
         """Hand a message to the server."""
         if len(self._incoming) >= MAX_UNREAD:
             raise Refusal(503, InternalError("Too many messages at once"))
+        self._unanswered.update(request_ids(value))
         self._incoming.append(value)
         self._arrived.set()
 
@@ -112,6 +126,11 @@ class Pair:
         _make_opaque(value)
         channel.deliver(value)
         await answer.empty(202)
+
+    def drain(self) -> None:
+        """Let calls in flight finish, and end the streams."""
+        for channel in self._open.values():
+            channel.end_when_idle()
 
     async def end_all(self) -> None:
         """End every stream."""

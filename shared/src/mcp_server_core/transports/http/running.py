@@ -6,8 +6,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
@@ -27,7 +27,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 def bind(settings: HttpSettings) -> socket.socket:
     """The socket to listen on; OSError when the address is taken or not ours."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
+    # Named as TCP: asyncio turns off delays only for sockets that say so, and a stream is many small writes.
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if sys.platform != "win32":  # there it would let two servers share the port
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -75,6 +76,17 @@ async def serve_http(
             tasks.cancel_scope.cancel()
 
 
+def _waiting_at(bound: socket.socket) -> Iterator[socket.socket]:
+    """Connections that were made and not taken yet."""
+    while True:
+        try:
+            connection, _ = bound.accept()
+        except OSError:
+            return
+        connection.setblocking(False)
+        yield connection
+
+
 class _Uvicorn(uvicorn.Server):
     """uvicorn, with our word on what a signal does and on what is said at the end."""
 
@@ -91,7 +103,18 @@ class _Uvicorn(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await self._app.drain()
-        await super().shutdown(sockets)
+        accepting = [self._adopt(waiting) for bound in sockets or () for waiting in _waiting_at(bound)]
+        await asyncio.gather(super().shutdown(sockets), *accepting)
+
+    async def _adopt(self, connection: socket.socket) -> None:
+        """Serve a client that was at the door when it closed: the system had let it connect already."""
+        make: Any = self.config.http_protocol_class
+
+        def protocol() -> asyncio.Protocol:
+            return make(config=self.config, server_state=self.server_state, app_state={})
+
+        with suppress(OSError):  # gone again
+            await asyncio.get_running_loop().connect_accepted_socket(protocol, connection)
 
     async def abandon(self) -> None:
         """End at once what an orderly end has left, or all of it where serving was cancelled."""

@@ -64,7 +64,7 @@ class Sessions:
     async def sweep(self) -> None:
         """End what is idle, now and then, until cancelled (D-9)."""
         while True:
-            await anyio.sleep(SWEEP_SECONDS)
+            await anyio.sleep(min(SWEEP_SECONDS, self._idle))
             for session in self._idle_since(self._idle):
                 log.info("a session expired after %.0f s without a request", self._idle)
                 await self.end(session)

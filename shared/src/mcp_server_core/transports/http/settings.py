@@ -44,15 +44,10 @@ class HttpSettings:
     def __post_init__(self) -> None:
         if not self.path.startswith("/") or self.path in ("/", "/health", "/sse", "/messages"):
             raise ValueError(f"--path {self.path!r} is no path of its own, like /mcp")
-        if self.public_url is not None:
-            url = urlsplit(self.public_url)
-            if url.scheme not in ("http", "https") or not url.hostname or url.fragment or url.query:
-                raise ValueError(
-                    f"--public-url {self.public_url!r} is no http(s) URL without query and fragment"
-                )
+        if self.public_url is not None and not _is_url(self.public_url):
+            raise ValueError(f"--public-url {self.public_url!r} is no http(s) URL without query and fragment")
         for origin in self.origins:
-            url = urlsplit(origin)
-            if url.scheme not in ("http", "https") or not url.hostname or url.path or url.query:
+            if not _is_url(origin) or urlsplit(origin).path:
                 raise ValueError(f"--allow-origin {origin!r} is no origin, like https://app.example.com")
 
     @property
@@ -69,3 +64,11 @@ class HttpSettings:
         """The address of the endpoint, as a client on this machine would write it."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104 - only spelt, not bound
         return f"http://{f'[{host}]' if ':' in host else host}:{port}{self.path}"
+
+
+def _is_url(text: str) -> bool:
+    try:
+        url = urlsplit(text)
+        return url.scheme in ("http", "https") and bool(url.hostname) and not (url.fragment or url.query)
+    except ValueError:  # a bracket without its pair
+        return False

@@ -63,10 +63,11 @@ class Stream:
         """Add an event. Waits while a reader is slow; without one, what need not be kept is left out when full."""
         self._trim()
         while self._is_full() and self.reader is not None and not self.ended:
-            self._room = asyncio.Event()
+            if self._room is None:
+                self._room = asyncio.Event()
             await self._room.wait()
             self._trim()
-        if self._is_full() and not keep:
+        if self.ended or (self._is_full() and not keep):
             return
         self._append(data)
 
@@ -96,6 +97,12 @@ class Stream:
         while self._is_full() and self._first < self.read:
             self._size -= len(self._events.popleft())
             self._first += 1
+
+    def make_room(self) -> None:
+        """Wake every writer that waits for a slow reader."""
+        if self._room is not None:
+            self._room.set()
+            self._room = None
 
     def changed(self) -> None:
         """Wake the reader."""
@@ -144,9 +151,7 @@ class Reader:
 
     def wrote(self) -> None:
         """Everything up to here was handed to the connection: writers may go on."""
-        stream = self._stream
-        if stream._room is not None:  # pyright: ignore[reportPrivateUsage] - the two belong together
-            stream._room.set()  # pyright: ignore[reportPrivateUsage]
+        self._stream.make_room()
 
     def leave(self) -> None:
         """The connection is gone."""
