@@ -6,13 +6,14 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import pytest
 
@@ -20,7 +21,12 @@ HERE = Path(__file__).parent
 CLIENTS = HERE / "clients"
 INSTALLING = 300  # seconds; from a warm cache it takes a few
 TOURING = 60
+STOPPING = 20  # twice what calls in flight are given
 OLDEST_NODE = 20  # what the TypeScript client asks for
+SERVER = [sys.executable, str(HERE / "server.py")]
+
+Transport: TypeAlias = Literal["stdio", "http", "sse"]
+"""Pipes, streamable HTTP, or the pair of endpoints that begins at `/sse`."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +39,18 @@ class Foreign:
     revision: str
     """The newest one it speaks in this mode."""
     mode: str | None = None
+    transports: tuple[Transport, ...] = ("stdio", "http")
+    """What it can connect over."""
+    over: Transport = "stdio"
+    """What it connects over this time."""
     lacks: frozenset[str] = frozenset()
     missing_resource: int = -32002
     """The code it shows for a resource that is not there."""
     probes_apart: bool = False
-    """It asks `server/discover` of a process of its own, and ends that one by a signal."""
+    """Over stdio it asks `server/discover` of a process of its own, and ends that one by a signal."""
 
     def __str__(self) -> str:
-        return self.name
+        return f"{self.name}-{self.over}"
 
 
 @dataclass(frozen=True)
@@ -70,9 +80,14 @@ def take_tour(foreign: Foreign, folder: Path) -> Tour:
     if isinstance(interpreter, Ended):
         return Tour({}, interpreter.code, interpreter.stderr, [])
     mode = [] if foreign.mode is None else [foreign.mode]
-    server = [sys.executable, str(HERE / "witness.py"), str(folder), sys.executable, str(HERE / "server.py")]
     limit = TOURING + INSTALLING if foreign.runs_on == "its own python" else TOURING  # uv installs as it runs
-    ended = run([*interpreter, str(CLIENTS / foreign.script), *mode, *server], limit)
+    command = [*interpreter, str(CLIENTS / foreign.script), *mode]
+    if foreign.over == "stdio":
+        ended = run([*command, sys.executable, str(HERE / "witness.py"), str(folder), *SERVER], limit)
+    else:
+        with serving(folder) as endpoint:
+            url = endpoint if foreign.over == "http" else endpoint.replace("/mcp", "/sse")
+            ended = run([*command, url], limit)
     try:
         saw = json.loads(ended.stdout)
     except ValueError:
@@ -81,6 +96,26 @@ def take_tour(foreign: Foreign, folder: Path) -> Tour:
         )
     records = [json.loads(path.read_text("utf-8")) for path in sorted(folder.glob("*.json"))]
     return Tour(saw, ended.code, ended.stderr, records)
+
+
+@contextmanager
+def serving(folder: Path) -> Generator[str]:
+    """Run the fixture server over HTTP for one client; then stop it and write down how it ended."""
+    command = [*SERVER, "--transport", "http", "--port", "0"]
+    server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert server.stderr is not None, "it was asked for"
+    try:
+        announced = server.stderr.readline()
+        if " serves MCP at " not in announced:
+            pytest.fail(f"the server did not start: {announced}{server.stderr.read()}")
+        yield announced.split()[-1]
+        server.terminate()
+        _, stderr = server.communicate(timeout=STOPPING)
+    finally:
+        server.kill()
+        server.communicate()
+    record = {"code": server.returncode, "signals": ["SIGTERM"], "stderr": stderr}
+    (folder / "server.json").write_text(json.dumps(record), "utf-8")
 
 
 class Ended(NamedTuple):

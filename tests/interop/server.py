@@ -180,4 +180,4 @@ async def open_notes() -> AsyncGenerator[Notes]:
 server = Server("notes", version="1.0", instructions="Notes.", state=open_notes, parts=[part])
 
 if __name__ == "__main__":
-    cli.serve(server)
+    cli.run(server, cli.parser(server.name, server.version, __doc__).parse_args())

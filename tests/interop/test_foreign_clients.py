@@ -1,10 +1,12 @@
-"""What clients that nobody here wrote see of the fixture server: one claim per test, one run per client.
+"""What clients that nobody here wrote see of the fixture server: one claim per test, one run per client
+and transport.
 
 Each client takes the tour of `clients/tour.py` or `clients/tour.mjs`, which do the same steps in the same
 order, and prints what it saw. What a client cannot do is named in the table and left out of the claims.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -19,7 +21,7 @@ STRUCTURED_SINCE = "2025-06-18"
 MODES_SINCE = "2025-11-25"
 ANY_STRUCTURE_SINCE = "2026-07-28"
 
-FOREIGN = [
+TABLE = [
     Foreign(
         "python-2-auto",
         runs_on="this python",
@@ -43,6 +45,7 @@ FOREIGN = [
         script="python_1_12.py",
         revision="2025-06-18",
         lacks=frozenset({"listen"}),
+        transports=("stdio", "http", "sse"),
     ),
     Foreign(
         "python-1.0",
@@ -53,6 +56,7 @@ FOREIGN = [
         lacks=frozenset(
             {"listen", "progress", "templates", "elicitation", "sampling", "roots", "cancellation"}
         ),
+        transports=("stdio", "sse"),  # it is older than streamable HTTP
     ),
     Foreign(
         "typescript-2-auto",
@@ -79,8 +83,10 @@ FOREIGN = [
         script="typescript_1.mjs",
         revision="2025-11-25",
         lacks=frozenset({"listen"}),
+        transports=("stdio", "http", "sse"),
     ),
 ]
+FOREIGN = [replace(foreign, over=transport) for foreign in TABLE for transport in foreign.transports]
 
 Tours: TypeAlias = Callable[[Foreign], Tour]
 
@@ -98,8 +104,12 @@ def tours(tmp_path_factory: pytest.TempPathFactory) -> Tours:
 
 def clients_with(*abilities: str) -> pytest.MarkDecorator:
     """Try a claim with every client that has what it takes."""
-    able = [foreign for foreign in FOREIGN if foreign.lacks.isdisjoint(abilities)]
-    return pytest.mark.parametrize("foreign", able, ids=str)
+    return clients_that(lambda foreign: foreign.lacks.isdisjoint(abilities))
+
+
+def clients_that(fit: Callable[[Foreign], bool]) -> pytest.MarkDecorator:
+    """Try a claim with some clients."""
+    return pytest.mark.parametrize("foreign", [foreign for foreign in FOREIGN if fit(foreign)], ids=str)
 
 
 every_client = clients_with()
@@ -368,7 +378,7 @@ def test_the_roots_of_the_client_are_known_to_the_server(foreign: Foreign, tours
     assert tours(foreign).result("show_roots") == result
 
 
-@pytest.mark.parametrize("foreign", [foreign for foreign in FOREIGN if "roots" in foreign.lacks], ids=str)
+@clients_that(lambda foreign: "roots" in foreign.lacks)
 def test_a_client_that_never_tells_its_roots_counts_as_one_without(foreign: Foreign, tours: Tours) -> None:
     tour = tours(foreign)
     assert tour["questions"] == [["roots/list", None]]
@@ -416,11 +426,18 @@ def test_the_client_ends_well(foreign: Foreign, tours: Tours) -> None:
     assert tour.code == 0, tour.stderr
 
 
-@every_client
+@clients_that(lambda foreign: foreign.over == "stdio")
 def test_the_server_leaves_by_itself_when_the_client_closes(foreign: Foreign, tours: Tours) -> None:
     probe = [[0, ["SIGTERM"]]] if foreign.probes_apart else []
     ends = [[server["code"], server["signals"]] for server in tours(foreign).servers]
     assert sorted(ends) == [[0, []], *probe]
+
+
+@clients_that(lambda foreign: foreign.over != "stdio")
+def test_the_server_stays_when_the_client_closes_and_ends_when_told_to(
+    foreign: Foreign, tours: Tours
+) -> None:
+    assert [[server["code"], server["signals"]] for server in tours(foreign).servers] == [[0, ["SIGTERM"]]]
 
 
 @every_client

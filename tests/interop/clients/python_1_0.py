@@ -1,4 +1,4 @@
-"""The official Python SDK 1.0 as a client, which speaks 2024-11-05: `python_1_0.py COMMAND...`
+"""The official Python SDK 1.0 as a client, which speaks 2024-11-05: `python_1_0.py COMMAND...|URL`
 
 It knows no progress, no templates, no sampling and no cancellation. It declares roots and never answers.
 """
@@ -6,15 +6,24 @@ It knows no progress, no templates, no sampling and no cancellation. It declares
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import anyio
 from mcp import ClientSession, McpError, StdioServerParameters, types
+from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from pydantic import AnyUrl
 from tour import Report, Sdk, plain, run, tour
 
 
-async def main(report: Report, command: list[str]) -> None:
+def connect(target: list[str]) -> Any:
+    """Over HTTP this version knows only the pair that begins at `/sse`."""
+    if target[0].startswith("http"):
+        return sse_client(target[0])
+    return stdio_client(StdioServerParameters(command=target[0], args=target[1:]))
+
+
+async def main(report: Report, target: list[str]) -> None:
     async def hear() -> None:
         async for message in session.incoming_messages:
             if isinstance(message, types.ServerNotification):
@@ -31,9 +40,8 @@ async def main(report: Report, command: list[str]) -> None:
         yield
         await session.unsubscribe_resource(AnyUrl(uri))
 
-    server = StdioServerParameters(command=command[0], args=command[1:])
     async with (
-        stdio_client(server) as (read, write),
+        connect(target) as (read, write),
         ClientSession(read, write) as session,
         anyio.create_task_group() as tasks,
     ):

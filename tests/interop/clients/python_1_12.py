@@ -1,4 +1,4 @@
-"""The official Python SDK 1.12 as a client, which speaks 2025-06-18: `python_1_12.py COMMAND...`"""
+"""The official Python SDK 1.12 as a client, which speaks 2025-06-18: `python_1_12.py COMMAND...|URL`"""
 
 import sys
 from collections.abc import AsyncIterator
@@ -6,12 +6,22 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from mcp import ClientSession, McpError, StdioServerParameters, types
+from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamablehttp_client
 from pydantic import AnyUrl
 from tour import ANSWERS, Report, Sdk, plain, run, tour
 
 
-async def main(report: Report, command: list[str]) -> None:
+def connect(target: list[str]) -> Any:
+    if target[0].endswith("/sse"):
+        return sse_client(target[0])
+    if target[0].startswith("http"):
+        return streamablehttp_client(target[0])
+    return stdio_client(StdioServerParameters(command=target[0], args=target[1:]))
+
+
+async def main(report: Report, target: list[str]) -> None:
     answers = iter(ANSWERS)
 
     async def elicit(context: Any, params: Any) -> types.ElicitResult:
@@ -51,9 +61,8 @@ async def main(report: Report, command: list[str]) -> None:
         cancelled = types.CancelledNotification(method="notifications/cancelled", params=params)
         await session.send_notification(types.ClientNotification(cancelled))
 
-    server = StdioServerParameters(command=command[0], args=command[1:])
     async with (
-        stdio_client(server) as (read, write),
+        connect(target) as (read, write, *_),
         ClientSession(
             read,
             write,

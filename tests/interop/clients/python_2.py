@@ -1,4 +1,4 @@
-"""The official Python SDK 2.x as a client: `python_2.py auto|legacy COMMAND...`"""
+"""The official Python SDK 2.x as a client: `python_2.py auto|legacy COMMAND...|URL`"""
 
 import sys
 import warnings
@@ -14,7 +14,13 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 from tour import ANSWERS, Report, Sdk, plain, run, tour
 
 
-async def main(report: Report, mode: str, command: list[str]) -> None:
+def connection(target: list[str]) -> StdioServerParameters | str:
+    if target[0].startswith("http"):
+        return target[0]
+    return StdioServerParameters(command=target[0], args=target[1:])
+
+
+async def main(report: Report, mode: str, target: list[str]) -> None:
     answers = iter(ANSWERS)
 
     async def elicit(context: Any, params: Any) -> types.ElicitResult:
@@ -42,7 +48,7 @@ async def main(report: Report, mode: str, command: list[str]) -> None:
             report.notices.add([method, getattr(message.params, "uri", None)])
 
     client = Client(
-        StdioServerParameters(command=command[0], args=command[1:]),
+        connection(target),
         mode=mode,
         elicitation_callback=elicit,
         sampling_callback=sample,

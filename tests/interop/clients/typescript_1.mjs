@@ -1,11 +1,19 @@
-// The official TypeScript SDK 1.x as a client: `node typescript_1.mjs COMMAND...`
+// The official TypeScript SDK 1.x as a client: `node typescript_1.mjs COMMAND...|URL`
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import * as types from "@modelcontextprotocol/sdk/types.js";
 import { answers, notices, run, tour } from "./tour.mjs";
 
-const [command, ...args] = process.argv.slice(2);
+const [target, ...args] = process.argv.slice(2);
+
+function connection() {
+  if (target.endsWith("/sse")) return new SSEClientTransport(new URL(target));
+  if (target.startsWith("http")) return new StreamableHTTPClientTransport(new URL(target));
+  return new StdioClientTransport({ command: target, args });
+}
 
 /** This version names a method by the schema of its messages. */
 const SCHEMAS = {
@@ -29,8 +37,12 @@ await run(async (report) => {
   for (const [method, hear] of Object.entries(notices(report)))
     client.setNotificationHandler(SCHEMAS[method], hear);
 
-  const transport = new StdioClientTransport({ command, args });
-  transport.setProtocolVersion = (revision) => (report.saw.revision = revision);
+  const transport = connection();
+  const setProtocolVersion = transport.setProtocolVersion?.bind(transport);
+  transport.setProtocolVersion = (revision) => {
+    report.saw.revision = revision;
+    setProtocolVersion?.(revision); // over HTTP it goes into a header
+  };
   await client.connect(transport);
 
   async function subscribed(uri) {

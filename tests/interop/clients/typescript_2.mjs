@@ -1,10 +1,15 @@
-// The official TypeScript client 2.x: `node typescript_2.mjs auto|legacy COMMAND...`
+// The official TypeScript client 2.x: `node typescript_2.mjs auto|legacy COMMAND...|URL`
 
-import { Client } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { answers, notices, run, tour } from "./tour.mjs";
 
-const [mode, command, ...args] = process.argv.slice(2);
+const [mode, target, ...args] = process.argv.slice(2);
+
+function connection() {
+  if (target.startsWith("http")) return new StreamableHTTPClientTransport(new URL(target));
+  return new StdioClientTransport({ command: target, args });
+}
 
 await run(async (report) => {
   const client = new Client(
@@ -14,7 +19,7 @@ await run(async (report) => {
   for (const [method, answer] of Object.entries(answers(report))) client.setRequestHandler(method, answer);
   for (const [method, hear] of Object.entries(notices(report))) client.setNotificationHandler(method, hear);
 
-  await client.connect(new StdioClientTransport({ command, args }));
+  await client.connect(connection());
   report.saw.revision = client.getNegotiatedProtocolVersion();
   const stateless = mode === "auto";
 
