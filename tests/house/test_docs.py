@@ -85,7 +85,10 @@ def test_every_public_name_can_be_loaded() -> None:
 
 def test_links_in_the_documents_lead_somewhere() -> None:
     broken: list[str] = []
-    for document in [ROOT / "README.md", ROOT / "shared" / "README.md", *ROOT.glob("servers/*/README.md"), *ROOT.glob("docs/*.md")]:
+    pages = [
+        page for where in ("*.md", "shared/*.md", "servers/*/*.md", "docs/*.md") for page in ROOT.glob(where)
+    ]
+    for document in pages:
         for target in re.findall(r"\]\(([^)#]+)\)", document.read_text(encoding="utf-8")):
             if "://" not in target and not (document.parent / target).exists():
                 broken.append(f"{document.relative_to(ROOT)}: {target}")
