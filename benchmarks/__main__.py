@@ -4,14 +4,17 @@ import argparse
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from types import FrameType
 from typing import NamedTuple
 
 from . import http, start, stdio
-from .contestants import HTTP, STDIO, Contestant
+from .contestants import HERE, HTTP, STDIO, Contestant
 from .entrants import Entrant, Trial, gather
 from .figures import Results, Suite
-from .report import Machine, Report
+from .machine import Machine
+from .report import Report
+from .sheet import Sheet
 
 
 class Field(NamedTuple):
@@ -27,7 +30,13 @@ FIELDS = (
     Field(("start", "stdio"), STDIO, start.attempt),
     Field(("http",), HTTP, http.attempt, "-http"),
 )
-SUITES = tuple(suite for field in FIELDS for suite in field.suites)
+# Suites of single servers: a package here, with LINES and run(sheet). Loaded when asked for.
+SERVERS = tuple(
+    name
+    for name in ("filesystem", "memory", "sqlite", "fetch", "thinking")
+    if (HERE / name / "__init__.py").exists()
+)
+SUITES = (*(suite for field in FIELDS for suite in field.suites), *SERVERS)
 KEYS = tuple(dict.fromkeys(one.key for field in FIELDS for one in field.contestants))
 
 
@@ -41,7 +50,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         suites: list[Suite] = [suite for suite in field.suites if suite in args.suite]
         if suites:
             _compete(field, suites, args)
+    for suite in SERVERS:
+        if suite in args.suite:
+            _measure(suite, quick=args.quick)
     return 0
+
+
+def _measure(suite: str, *, quick: bool) -> None:
+    """One run of a server's suite, and its table."""
+    print(f"running {suite}", file=sys.stderr)
+    module = import_module(f".{suite}", __package__)
+    sheet = Sheet(suite, module.LINES, quick)
+    module.run(sheet)
+    print(sheet.markdown())
+    print(f"written to {sheet.save()}", file=sys.stderr)
 
 
 def _compete(field: Field, suites: list[Suite], args: argparse.Namespace) -> None:

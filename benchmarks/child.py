@@ -5,7 +5,7 @@ import re
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -22,7 +22,7 @@ class ServerGoneError(Exception):
 class Child:
     """A process of ours: started at once, ended by its pid."""
 
-    def __init__(self, command: Sequence[str], *, pipes: bool) -> None:
+    def __init__(self, command: Sequence[str], *, pipes: bool, env: Mapping[str, str] | None = None) -> None:
         # A file never fills up, so it never blocks the server; close() closes it.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
         self._child = subprocess.Popen(
@@ -31,7 +31,7 @@ class Child:
             stdout=subprocess.PIPE if pipes else subprocess.DEVNULL,
             stderr=self._stderr,
             bufsize=0,
-            env=_environment(),
+            env={**_environment(), **(env or {})},
             process_group=0,  # Ctrl-C reaches the benchmark, which then ends its servers itself
         )
         # The clock of another process, as clock_getcpuclockid(3) makes it: nanoseconds over all its threads,
@@ -51,8 +51,16 @@ class Child:
         return time.clock_gettime(self._clock)
 
     def resident_mib(self) -> float:
+        """Memory it holds now."""
+        return self._mib("VmRSS")
+
+    def peak_mib(self) -> float:
+        """The most memory it ever held."""
+        return self._mib("VmHWM")
+
+    def _mib(self, what: str) -> float:
         status = Path(f"/proc/{self._child.pid}/status").read_text()
-        found = re.search(r"VmRSS:\s+(\d+) kB", status)
+        found = re.search(rf"{what}:\s+(\d+) kB", status)
         if found is None:
             raise ServerGoneError("ended before its memory was read")
         return int(found[1]) / 1024

@@ -1,6 +1,7 @@
 """The lines the benchmark sends, as bytes, and what must come back. Knows the two revisions, not the pipes."""
 
 import json
+from collections.abc import Mapping
 from typing import Any, Literal
 
 Revision = Literal["2025-11-25", "2026-07-28"]
@@ -35,7 +36,7 @@ def call_echo(number: int, arguments: dict[str, str], revision: Revision) -> byt
     return call_tool(number, "echo", arguments, revision)
 
 
-def call_tool(number: int, name: str, arguments: dict[str, str], revision: Revision) -> bytes:
+def call_tool(number: int, name: str, arguments: Mapping[str, Any], revision: Revision) -> bytes:
     return request(number, "tools/call", {"name": name, "arguments": arguments}, revision)
 
 

@@ -2,14 +2,13 @@
 
 import json
 import os
-import platform
-import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .contestants import PYTHON, Contestant
 from .figures import ROWS, Results, Row, Suite
+from .machine import Machine
 from .messages import HANDSHAKE, STATELESS, Revision
 
 FOLDER = Path(__file__).parent / "results"
@@ -22,24 +21,6 @@ LEGEND = (
     "wakes the other core, as in a host. Starts are not pinned; pipelined, 1 MB, 16 connections and listeners "
     "run on two cores."
 )
-
-
-@dataclass(slots=True)
-class Machine:
-    """Where and when the run took place; the load says how much else was going on."""
-
-    when: str = field(default_factory=lambda: time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()))
-    cpu: str = field(default_factory=lambda: _cpu_model())
-    cores: int = field(default_factory=lambda: os.cpu_count() or 0)
-    system: str = field(default_factory=lambda: f"{platform.system()} {platform.release()}")
-    python: str = platform.python_version()
-    load_before: float = field(default_factory=lambda: os.getloadavg()[0])
-
-    def describe(self) -> str:
-        return (
-            f"{self.when}, {self.cpu}, {self.cores} cores, {self.system}, Python {self.python}, "
-            f"load {self.load_before:.1f} before and {os.getloadavg()[0]:.1f} after"
-        )
 
 
 @dataclass(slots=True)
@@ -94,7 +75,7 @@ class Report:
             return ""
         head = ["figure", "target", "met", *(one.title for one in self.contestants)]
         body = [self._cells(row, revision) for row in rows]
-        return _align([head, *body])
+        return align([head, *body])
 
     def _cells(self, row: Row, revision: Revision) -> list[str]:
         samples = self.results.samples[revision][row.quantity]
@@ -115,16 +96,17 @@ def _cell(row: Row, samples: list[float] | None, ours: float | None) -> str:
         return "-"
     value = row.of(samples)
     if ours is None:
-        return _round(value)
+        return rounded(value)
     times = row.times_ours(value, ours)
-    return f"{_round(value)} ({times:.1f})" if times < 100 else f"{_round(value)} ({times:.0f})"
+    return f"{rounded(value)} ({times:.1f})" if times < 100 else f"{rounded(value)} ({times:.0f})"
 
 
-def _round(value: float) -> str:
+def rounded(value: float) -> str:
+    """A figure with as many digits as mean something."""
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}"
 
 
-def _align(lines: list[list[str]]) -> str:
+def align(lines: list[list[str]]) -> str:
     """A Markdown table whose source is already straight."""
     widths = [max(len(line[at]) for line in lines) for at in range(len(lines[0]))]
     ruler = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
@@ -136,10 +118,3 @@ def _align(lines: list[list[str]]) -> str:
         for line in [lines[0], ruler, *lines[1:]]
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in straight)
-
-
-def _cpu_model() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return platform.machine()

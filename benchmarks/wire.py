@@ -3,7 +3,7 @@
 import os
 import select
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .child import ANSWER_LIMIT, Child, ServerGoneError
 
@@ -13,8 +13,8 @@ PIPE_SIZE = 65536
 class Process(Child):
     """A server on raw pipes: started at once, ended by closing its stdin, then by its pid."""
 
-    def __init__(self, command: Sequence[str]) -> None:
-        super().__init__(command, pipes=True)
+    def __init__(self, command: Sequence[str], env: Mapping[str, str] | None = None) -> None:
+        super().__init__(command, pipes=True, env=env)
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         self._stdin = self._child.stdin.fileno()
