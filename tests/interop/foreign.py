@@ -99,9 +99,9 @@ def take_tour(foreign: Foreign, folder: Path) -> Tour:
 
 
 @contextmanager
-def serving(folder: Path) -> Generator[str]:
-    """Run the fixture server over HTTP for one client; then stop it and write down how it ended."""
-    command = [*SERVER, "--transport", "http", "--port", "0"]
+def serving(folder: Path, server_command: Sequence[str] = SERVER) -> Generator[str]:
+    """Run a server over HTTP for one client; then stop it and write down how it ended."""
+    command = [*server_command, "--transport", "http", "--port", "0"]
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert server.stderr is not None, "it was asked for"
     try:
