@@ -6,6 +6,8 @@ TOOLS := .tools
 UV := $(shell command -v uv 2>/dev/null || echo $(TOOLS)/bin/uv)
 UV_BY_NAME := --quiet --disable-pip-version-check 'uv>=0.8,<1'
 RUN := $(UV) run --frozen
+# Tests wait more than they compute, so there are more workers than a small machine has cores.
+WORKERS ?= 3
 
 .PHONY: help run test format lint types check-format tests bench build clean
 .DEFAULT_GOAL := help
@@ -35,8 +37,8 @@ lint: .venv/.ready ## Look for mistakes
 types: .venv/.ready ## Check types, strictly
 	@$(RUN) basedpyright --level error && echo "types: ok"
 
-tests: .venv/.ready ## Run the tests alone
-	@$(RUN) pytest
+tests: .venv/.ready ## Run the tests alone, or some of them: TESTS=servers/memory
+	@$(RUN) pytest -n $(WORKERS) --dist loadfile $(TESTS)
 
 format: .venv/.ready ## Format the code
 	@$(RUN) ruff check --fix --quiet . ; $(RUN) ruff format .
