@@ -1,6 +1,7 @@
 """The options that all servers share: the same words with the same meaning."""
 
 import argparse
+import sys
 from typing import TYPE_CHECKING, Any
 
 from ..budgets import MAX_RESULT_CHARS
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 ROOTS = ("narrow", "ignore", "replace")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 MAX_LINE_MIB = 64
+COMMANDS = ("install", "uninstall", "doctor")
 
 
 def parser(name: str, version: str, description: str | None) -> argparse.ArgumentParser:
@@ -20,6 +22,7 @@ def parser(name: str, version: str, description: str | None) -> argparse.Argumen
         prog=name,
         description=(description or "").strip().split("\n\n")[0],
         formatter_class=_OneLineEach,
+        epilog=f"commands: {', '.join(COMMANDS)} (each has --help): put it into a host, take it out, find out what is wrong",
     )
     made.add_argument("--version", action="version", version=f"{name} {version}")
     shared = made.add_argument_group("options of every server")
@@ -106,7 +109,18 @@ class _OneLineEach(argparse.HelpFormatter):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Names the server's own arguments in the first line, and not all the options that follow below."""
+    """Names the server's own arguments in the first line, and not all the options that follow below.
+
+    The word `install`, `uninstall` or `doctor` in front makes it a command; a directory of that name is `./install`.
+    """
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride] - overloads
+        given = list(sys.argv[1:] if args is None else args)
+        if given and given[0] in COMMANDS:
+            from .commands import run_command
+
+            raise SystemExit(run_command(self, given))
+        return super().parse_known_args(given, namespace)
 
     def format_usage(self) -> str:
         return f"usage: {self._own_usage()}\n"
