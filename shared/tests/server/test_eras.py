@@ -2,7 +2,7 @@
 
 import pytest
 from mcp_server_core import Context, Registry
-from mcp_server_core.protocol.messages import Json
+from mcp_server_core.protocol.messages import Json, Request
 from mcp_server_core.protocol.revisions import Revision
 from mcp_server_core.testing import wire
 
@@ -22,6 +22,7 @@ def mirror(seen: list[Json]) -> Registry:
             {
                 "client": dict(ctx.client),
                 "session": ctx.session,
+                "peer": ctx.peer,
                 "meta": dict(ctx.meta),
                 "supports": {name: ctx.supports(name) for name in ("roots", "sampling", "elicitation")},
             }
@@ -62,6 +63,33 @@ async def test_a_session_has_one_name_and_a_stateless_client_has_none(revision: 
         assert names == [None, None, None]
     else:
         assert names[0] == names[1] != names[2]
+
+
+async def test_a_connection_has_one_name_in_either_era(revision: Revision) -> None:
+    seen: list[Json] = []
+    server = serving(mirror(seen))
+    async with server.running():
+        async with talk(server, revision) as one:
+            await one.call("look")
+            await one.call("look")
+        async with talk(server, revision) as two:
+            await two.call("look")
+    first, again, other = [sight["peer"] for sight in seen]
+    assert first is not None
+    assert first == again != other
+
+
+async def test_a_request_that_came_alone_has_no_name() -> None:
+    seen: list[Json] = []
+    server = serving(mirror(seen))
+    meta = {META + "protocolVersion": NEWEST, META + "clientCapabilities": {}}
+
+    async def say(message: Json) -> None:
+        raise AssertionError(message)
+
+    async with server.running():
+        await server.exchange(Request(1, "tools/call", {"name": "look", "_meta": meta}), say, principal="p")
+    assert seen[0]["peer"] is None
 
 
 async def test_a_stateless_client_may_hide_who_it_is() -> None:

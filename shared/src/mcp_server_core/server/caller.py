@@ -22,6 +22,11 @@ class Caller(Protocol):
         """Who asked, as far as that was proven; empty when nobody had to prove anything."""
         ...
 
+    @property
+    def name(self) -> str | None:
+        """A name for the connection this came over; None for a request that came alone."""
+        ...
+
     async def send(self, message: Json, *, about: RequestId | None = None) -> None:
         """Say something on the way."""
         ...

@@ -56,6 +56,13 @@ class Context(Generic[S]):
         return None if self._scope.era.stateless else self._connection.name
 
     @property
+    def peer(self) -> str | None:
+        """A name for whoever is at the other end of this connection, in either era; None for a stateless request
+        over HTTP. Says whose something is; `session` says whether the protocol lets one call build on another.
+        """
+        return self._caller.name
+
+    @property
     def cancelled(self) -> bool:
         """Whether the client no longer wants the answer. Long work in a thread looks here now and then."""
         return self._scope.closed

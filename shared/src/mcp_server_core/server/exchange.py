@@ -34,6 +34,10 @@ class Exchange:
         self._say = say
         self._outbox: Outbox | None = None
 
+    @property
+    def name(self) -> None:
+        """No connection, no name: the next request of this client cannot be told from a stranger's."""
+
     async def run(self, request: Request, mirror: Mirror | None) -> Reply:
         """The answer to the request; never raises, unless it is cancelled."""
         era = self._era
