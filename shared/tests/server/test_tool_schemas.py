@@ -390,3 +390,26 @@ async def test_the_order_of_tools_is_the_order_of_registration(revision: Revisio
     async with connect(serving(part), revision=revision) as client:
         assert [tool["name"] for tool in await client.list_tools()] == names
         assert [tool["name"] for tool in await client.list_tools()] == names  # T-3
+
+
+async def test_a_wrapped_description_is_one_line_to_a_paragraph() -> None:
+    part = Registry()
+
+    @part.tool("Count", read_only=True, open_world=False)
+    async def count() -> str:
+        """Count the words,
+        all of them.
+
+        What counts:
+        - letters
+        - digits,
+          in a row
+        1. and so on
+        """
+        return ""
+
+    async with connect(serving(part)) as client:
+        (tool,) = await client.list_tools()
+    assert tool["description"] == (
+        "Count the words, all of them.\n\nWhat counts:\n- letters\n- digits,\n  in a row\n1. and so on"
+    )

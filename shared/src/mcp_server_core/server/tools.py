@@ -81,7 +81,9 @@ def error_result(text: str) -> Json:
 
 
 def clean_doc(text: str | None) -> str:
-    """A docstring without its indentation."""
+    """A docstring as it was meant: without its indentation, and each paragraph on one line, however it is wrapped."""
     from inspect import cleandoc
+    from re import sub
 
-    return cleandoc(text or "")
+    # Lists and indented lines stay as they are.
+    return sub(r"(?<!\n)\n(?![\n\s*+#|-]|\d+\.)", " ", cleandoc(text or ""))
