@@ -552,3 +552,17 @@ async def test_a_resource_stays_watched_until_the_last_watcher_left() -> None:
         await two.cancel(stream)
         await two.settle()
         assert server.subscriptions.uris == frozenset()
+
+
+async def test_a_handler_can_say_that_the_list_of_resources_changed(old: Revision) -> None:
+    part = notes()
+
+    @part.tool("Begin a note", destructive=False, idempotent=False, open_world=False)
+    async def begin(ctx: Context[None]) -> str:
+        """Begin a note."""
+        await ctx.resources_changed()
+        return "begun"
+
+    async with talk(serving(part), old) as peer:
+        await peer.call("begin")
+        assert methods(await peer.settle()) == ["notifications/resources/list_changed"]

@@ -95,6 +95,10 @@ class Context(Generic[S]):
         """Tell everyone who watches this resource that it changed."""
         await self._caller.server.changed(uri)
 
+    async def resources_changed(self) -> None:
+        """Tell everyone who wants to know that the list of resources changed."""
+        await self._caller.server.resources_changed()
+
     async def in_thread(self, function: Callable[[Unpack[Ts]], T], *args: *Ts) -> T:
         """Run blocking work in one of the server's worker threads."""
         return await self._caller.server.threads.run(function, *args)
