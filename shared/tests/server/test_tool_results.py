@@ -12,7 +12,8 @@ from mcp_server_core import Audio, Embedded, Image, Link, Registry, Result, Text
 from mcp_server_core.protocol.codec import decode
 from mcp_server_core.protocol.messages import Json
 from mcp_server_core.protocol.revisions import Revision, at_least
-from pydantic import BaseModel
+from mcp_server_core.server.schemas import mentions_number
+from pydantic import BaseModel, TypeAdapter
 from typing_extensions import TypedDict
 
 from .talking import META, NEWEST, connect, serving, talk, text_of, unstamped
@@ -237,6 +238,50 @@ async def test_a_number_that_json_does_not_have_still_fits_the_promised_schema(n
         result = await client.call_tool("give")
     if "isError" not in result:
         Draft202012Validator(tool["outputSchema"]).validate(result["structuredContent"])
+
+
+NAN = float("nan")
+
+
+class Measured(TypedDict):
+    """Something with a number deep inside."""
+
+    found: list[dict[str, float | None]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (float, NAN),
+        (list[float], [1.0, NAN]),
+        (tuple[str, float], ("a", NAN)),
+        (int | float, NAN),
+        (Measured, {"found": [{"x": NAN}]}),
+        (list[Measured], [{"found": [{"x": NAN}]}]),
+    ],
+    ids=str,
+)
+async def test_a_number_that_json_does_not_have_is_refused_wherever_it_hides(kind: Any, value: Any) -> None:
+    async with connect(serving(giving(kind, value)), revision=NEWEST) as client:
+        result = await client.call_tool("give")
+    assert result["isError"] is True
+    assert "NaN" in text_of(result)
+
+
+@pytest.mark.parametrize(
+    ("kind", "may"),
+    [
+        (Count, False),
+        (dict[str, int], False),
+        (list[Literal[1, 2]], False),
+        (list[Count | None], False),
+        (dict[str, Any], True),
+        (list[Measured], True),
+    ],
+    ids=str,
+)
+def test_only_data_that_may_hold_a_fraction_is_searched_for_such_numbers(kind: Any, may: bool) -> None:
+    assert mentions_number(TypeAdapter(kind).json_schema()) is may
 
 
 async def test_a_result_over_the_budget_is_cut_and_says_so() -> None:

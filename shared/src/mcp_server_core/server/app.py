@@ -244,8 +244,11 @@ class Server(Generic[S]):
             return cast("S", None)
         if self._life is None:
             raise LocalProtocolError("the server is not running")
-        self._life.wanted.set()
-        await self._life.ready.wait()
+        if (
+            not self._life.ready.is_set()
+        ):  # asking costs a turn of the event loop, and every call comes by here
+            self._life.wanted.set()
+            await self._life.ready.wait()
         failure = self._life.failure
         if failure is not None:
             reason = str(failure) if isinstance(failure, ToolError) else "the server's log says why"

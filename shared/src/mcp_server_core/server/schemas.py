@@ -198,10 +198,15 @@ def holds_only_finite(value: Any) -> bool:
     return not isinstance(value, dict) or all(holds_only_finite(item) for item in value.values())
 
 
-def mentions_number(schema: Any) -> bool:
+def mentions_number(schema: Json) -> bool:
     """Whether a value of this schema may hold a number with a fraction."""
-    if isinstance(schema, dict):
-        return schema.get("type") in ("number", None) or any(
-            mentions_number(item) for item in schema.values()
-        )
-    return isinstance(schema, list) and any(mentions_number(item) for item in schema)
+    if schema.get("type", "number") == "number" and schema.keys().isdisjoint(_TYPED_OTHERWISE):
+        return True
+    parts = [*schema.get("properties", {}).values(), *schema.get("$defs", {}).values()]
+    for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        parts += schema.get(key, [])
+    parts += [schema[key] for key in ("items", "additionalProperties") if key in schema]
+    return any(part is True or (isinstance(part, dict) and mentions_number(part)) for part in parts)
+
+
+_TYPED_OTHERWISE = {"$ref", "anyOf", "oneOf", "allOf", "enum", "const"}

@@ -96,10 +96,12 @@ class Signature:
             raise ToolError(self._explain(error)) from None
 
     def _refuse_booleans(self, given: Json) -> None:
-        schema, definitions = self.input_schema, self.input_schema.get("$defs", {})
-        for name, field in schema.get("properties", {}).items():
-            if misplaced_boolean(field, given.get(name), definitions):
-                raise ToolError(self._expectation([name], field) + f"; got {_shorten(given[name])}.")
+        fields, definitions = self.input_schema.get("properties", {}), self.input_schema.get("$defs", {})
+        for name, value in given.items():
+            if not isinstance(value, bool | list | dict) or name not in fields:
+                continue
+            if misplaced_boolean(fields[name], value, definitions):
+                raise ToolError(self._expectation([name], fields[name]) + f"; got {_shorten(value)}.")
 
     def _explain(self, error: ValidationError) -> str:
         """One sentence for each place that does not fit: where, what is expected there, what was given."""
