@@ -1,4 +1,4 @@
-"""Keeps a chain of thoughts that can be revised and branched."""
+"""Keeps chains of thoughts that can be revised, branched and reviewed."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,16 @@ from .server import build
 def main(argv: Sequence[str] | None = None) -> None:
     """Read the command line and serve."""
     parser = cli.parser("mcp-server-sequential-thinking", __version__, __doc__)
-    cli.run(build(), parser.parse_args(argv))
+    parser.add_argument("directories", nargs="*", metavar="DIR", help="directory export_thinking may write to")
+    parser.add_argument("--store", metavar="FILE", help="keep thoughts in this file, over restarts")
+    args = parser.parse_args(argv)
+    if args.workers > 1 and not args.store:
+        parser.error("--workers needs --store: without it each process would know only its own chains")
+    try:
+        server = build(args.directories, store=args.store)
+    except ValueError as error:
+        parser.error(str(error))
+    cli.run(server, args)
 
 
 if __name__ == "__main__":
