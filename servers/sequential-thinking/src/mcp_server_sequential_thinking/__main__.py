@@ -11,7 +11,9 @@ from .server import build
 def main(argv: Sequence[str] | None = None) -> None:
     """Read the command line and serve."""
     parser = cli.parser("mcp-server-sequential-thinking", __version__, __doc__)
-    parser.add_argument("directories", nargs="*", metavar="DIR", help="directory export_thinking may write to")
+    parser.add_argument(
+        "directories", nargs="*", metavar="DIR", help="directory export_thinking may write to"
+    )
     parser.add_argument("--store", metavar="FILE", help="keep thoughts in this file, over restarts")
     args = parser.parse_args(argv)
     if args.workers > 1 and not args.store:

@@ -35,7 +35,7 @@ class Journal:
             os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103 - one call; pathlib costs 10 ms
         except OSError as error:
             raise Unreadable(f"its folder cannot be made: {error.strerror}") from None
-        self._spot: Spot = Places([Grant(folder)], mode="ignore").resolve(os.path.join(".", name))
+        self._spot: Spot = Places([Grant(folder)], mode="ignore").resolve(f"./{name}")
         self._first_line = b""
         self._read_to = 0
         self.count = 0

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import anyio
 from mcp_server_core import Context, Link, Registry, ResourceNotFound, Server
 
-from .review import count, review, short
+from .review import review, short
 from .shelf import Shelf, Who
-from .thoughts import Misfit
+from .thoughts import Misfit, count
 
 resources = Registry()
 POLL = 0.5  # seconds between looks at what other processes wrote

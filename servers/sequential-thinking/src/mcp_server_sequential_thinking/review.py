@@ -4,11 +4,12 @@ Pure: text comes out, and nothing changes. What thinkers wrote is cut to one lin
 taken for part of the form.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias
 
-from .thoughts import MAIN, Chain, Thought
+from .thoughts import MAIN, Chain, Thought, count
 
 View: TypeAlias = Literal["outline", "branches", "revisions", "open", "markdown", "mermaid"]
 
@@ -37,11 +38,15 @@ class Reading:
         """What every text begins with."""
         chain = self.chain
         revisions = sum(map(len, self.revised.values()))
-        counts = [count(chain.length, "thought"), count(len(chain.branches), "branch"), count(revisions, "revision")]
+        counts = [
+            count(chain.length, "thought"),
+            count(len(chain.branches), "branch"),
+            count(revisions, "revision"),
+        ]
         yield f"# Chain {chain.id}: {', '.join(counts)}, {'ended' if chain.ended else 'open'}"
         yield ""
         if gone := chain.length - len(chain.thoughts):
-            yield f"The oldest {count(gone, 'thought')} let go."
+            yield f"Let go: the oldest {count(gone, 'thought')}."
             yield ""
 
     def marks(self, thought: Thought) -> str:
@@ -67,12 +72,6 @@ def name_of(thought: Thought) -> str:
     return f"{thought.number} ({thought.branch})" if thought.branch else str(thought.number)
 
 
-def count(number: int, noun: str) -> str:
-    """A number of things, in words that agree."""
-    ending = "" if number == 1 else "es" if noun.endswith("ch") else "s"
-    return f"{number} {noun}{ending}"
-
-
 def short(text: str, length: int = 100) -> str:
     """A text on one line, cut where it gets long."""
     line = " ".join(text[: 4 * length].split())
@@ -80,16 +79,14 @@ def short(text: str, length: int = 100) -> str:
 
 
 def questions(text: str) -> list[str]:
-    """The sentences of a text that end with a question mark."""
-    found: list[str] = []
-    start = 0
-    for at, char in enumerate(text):
-        followed = text[at + 1 : at + 2].isalnum()  # as in an address, or in 3.5
-        if char in "?？؟" and not followed:
-            found.append(text[start : at + 1].strip())
-        if char in "\n。？" or (char in ".!?؟" and not followed):
-            start = at + 1
-    return [question for question in found if len(question) > 1]
+    """The sentences of a text that end with a question mark, of whatever script."""
+    sentences = (sentence.strip() for sentence in _SENTENCES.split(text))
+    return [sentence for sentence in sentences if sentence.rstrip(_CLOSING).endswith(_ASKING)]
+
+
+_SENTENCES = re.compile(r"(?<=[.!?\u061f])(?=\s)|(?<=[\u3002\uff01\uff1f])|\n")
+_ASKING = ("?", "\u061f", "\uff1f")  # Latin, Arabic, wide
+_CLOSING = "\"')*_\u201d\u300d"
 
 
 # The views.
@@ -98,7 +95,8 @@ def questions(text: str) -> list[str]:
 def _outline(reading: Reading) -> Iterator[str]:
     """Each thought on a line, branches below the thought they start from."""
     yield from reading.head()
-    roots = [MAIN, *(name for name in reading.chain.branches if reading.chain.lines[name].forks not in reading.chain.thoughts)]
+    held, lines = reading.chain.thoughts, reading.chain.lines
+    roots = [MAIN, *(name for name in reading.chain.branches if lines[name].forks not in held)]
     # A stack, not recursion: branches nest up to fifty deep.
     stack = [(0, iter(reading.ways.get(name, ()))) for name in reversed(roots)]
     while stack:
@@ -108,7 +106,10 @@ def _outline(reading: Reading) -> Iterator[str]:
             stack.pop()
             continue
         yield f"{'  ' * depth}- {name_of(thought)}: {short(thought.text)}{reading.marks(thought)}"
-        stack += [(depth + 1, iter(reading.ways[name])) for name in reversed(reading.starts.get(thought.ordinal, ()))]
+        stack += [
+            (depth + 1, iter(reading.ways[name]))
+            for name in reversed(reading.starts.get(thought.ordinal, ()))
+        ]
 
 
 def _branches(reading: Reading) -> Iterator[str]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from .thoughts import MAX_THOUGHTS, Chain, Misfit, Step, Thought
+from .thoughts import Chain, Misfit, Step, Thought, count
 
 if TYPE_CHECKING:
     from .journal import Journal
@@ -135,11 +135,11 @@ class Shelf:
     def _note(self, remark: str, dropped: int, peer: str | None) -> str:
         parts = [remark] if remark else []
         if dropped:
-            parts.append(f"Let go to make room: the oldest {dropped} of the {MAX_THOUGHTS} thoughts a chain keeps.")
+            parts.append(f"Let go: the oldest {count(dropped, 'thought')} of this chain.")
         if self._let_go:
             own = [held.chain.id for held in self._let_go if peer in held.peers]
             named = f", of yours {', '.join(own)}" if own else ""
-            parts.append(f"Let go: {len(self._let_go)} unused chains{named}.")
+            parts.append(f"Let go: {count(len(self._let_go), 'unused chain')}{named}.")
             self._let_go.clear()
         return " ".join(parts)
 

@@ -192,17 +192,18 @@ class Chain:
         """What the thinker should hear about a step that fits, before it is added; mostly nothing."""
         line = self.lines.get(step.branch)
         if step.revises is None and line is not None and step.number in line.newest:
-            return (
-                f"There was a thought {step.number} already; to replace one, pass isRevision and revisesThought."
-            )
+            return f"There was a thought {step.number} already; to replace one, pass isRevision and revisesThought."
         if line is not None and step.branch_from is not None:
             start = self.thoughts.get(line.forks)
             if start is not None and start.number != step.branch_from:
                 return f"Branch {step.branch!r} goes on; it starts from thought {start.number}."
-        if step.next_needed and (self.straight + 1) % STRAIGHT == 0 and step.revises is None and not step.branch:
-            return (
-                f"{self.straight + 1} thoughts in a straight line: is one worth revising, or another way worth a branch?"
-            )
+        if (
+            step.next_needed
+            and (self.straight + 1) % STRAIGHT == 0
+            and step.revises is None
+            and not step.branch
+        ):
+            return f"{self.straight + 1} thoughts in a straight line: is one worth revising, or another way worth a branch?"
         return ""
 
     # What is there.
@@ -240,6 +241,12 @@ class Chain:
             del line.newest[gone.number]
         if not line.count:
             del self.lines[gone.branch]
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things, in words that agree."""
+    ending = "" if number == 1 else "es" if noun.endswith("ch") else "s"
+    return f"{number} {noun}{ending}"
 
 
 def _ranges(numbers: Iterable[int]) -> str:

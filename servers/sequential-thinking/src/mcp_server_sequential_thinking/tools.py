@@ -138,12 +138,16 @@ def _start(cursor: str | None, place: list[str | int]) -> int:
     if not cursor:
         return 0
     try:
-        *before, start = read_cursor("review", cursor)
+        position = read_cursor("review", cursor)
     except InvalidCursor as error:
         raise ToolError(error.message) from None
-    if before != place:
-        raise ToolError("The cursor is from another review, or the chain has changed. Start again without one.")
-    return start
+    match position:
+        case [*before, int(start)] if before == place and start > 0:
+            return start
+        case _:
+            raise ToolError(
+                "The cursor is of another review, or the chain has changed. Start again without one."
+            )
 
 
 @tools.tool("Export thinking", destructive=True, idempotent=True, open_world=False)
