@@ -11,7 +11,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from mcp_server_sequential_thinking import journal as module
 from mcp_server_sequential_thinking.journal import Journal, Unreadable
 from mcp_server_sequential_thinking.shelf import Limits, Shelf, Who
 from mcp_server_sequential_thinking.thoughts import MAX_THOUGHTS, Misfit, Step
@@ -116,7 +115,7 @@ def test_a_failed_write_leaves_nothing_behind_and_is_no_thought(
         raise OSError(28, os.strerror(28))
 
     with monkeypatch.context() as patch:
-        patch.setattr(module.os, "fsync", fail)  # the disk is full when the bytes should get there
+        patch.setattr(os, "fsync", fail)  # the disk is full when the bytes should get there
         with pytest.raises(Exception, match="disk is full"):
             shelf.add(step(2, "lost"), Who(handle))
     assert store.read_bytes() == before

@@ -274,11 +274,14 @@ async def test_nothing_is_written_outside_the_allowed_directories(tmp_path: Path
 # What the hints promise.
 
 
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 async def snapshot(client: Client, folder: Path, handle: str) -> list[Any]:
     """Everything a call could have changed."""
-    files = {path.name: path.read_bytes() for path in folder.iterdir()}
     chains = await client.list_resources()
-    return [files, chains, await client.read_resource(f"thinking://chains/{handle}")]
+    return [files_in(folder), chains, await client.read_resource(f"thinking://chains/{handle}")]
 
 
 async def test_the_hints_of_each_tool_are_true(tmp_path: Path) -> None:
