@@ -66,9 +66,9 @@ def _begin(sheet: Sheet, peer: list[str] | None) -> None:
 
 def _race(sheet: Sheet, peer: list[str] | None) -> None:
     with ExitStack() as stack:
-        rivals = {
-            column: stack.enter_context(Conversation(command)) for column, command in _rivals(peer).items()
-        }
+        rivals: dict[Column, Conversation] = {}
+        for column, command in _rivals(peer).items():
+            rivals[column] = stack.enter_context(Conversation(command))
         quiet = None if peer is None else stack.enter_context(Conversation(peer, QUIET))
         fresh = {column: server.resident_mib() for column, server in rivals.items()}
         for server in (*rivals.values(), *([quiet] if quiet else [])):
