@@ -30,6 +30,7 @@ LINES = (
     Line("quiet", "the same, the peer's log switched off", (Goal(120),)),
     Line("wall", "thought, warm, wall us"),
     Line("first", "start and a hundred thoughts, CPU ms", (Goal(1, "peer"),), pick="median"),
+    Line("cold", "thought, mean of the first thousand, CPU us", (Goal(1, "peer"),), pick="median"),
     Line("growth", "memory after 10,000 thoughts, MiB", (Goal(16), Goal(0.5, "peer")), pick="worst"),
     Line("settled", "of that, after the first 2,000", (Goal(2), Goal(0.25, "peer")), pick="worst"),
     Line("resident", "memory at the end, MiB", (Goal(0.5, "peer"),), pick="worst"),
@@ -71,9 +72,14 @@ def _race(sheet: Sheet, peer: list[str] | None) -> None:
             rivals[column] = stack.enter_context(Conversation(command))
         quiet = None if peer is None else stack.enter_context(Conversation(peer, QUIET))
         fresh = {column: server.resident_mib() for column, server in rivals.items()}
-        for server in (*rivals.values(), *([quiet] if quiet else [])):
+        if quiet is not None:
+            placements()["one core"].apply(quiet)
+            quiet.calls("sequentialthinking", thoughts(0, WARM_UP))
+        for column, server in rivals.items():
             placements()["one core"].apply(server)
-            server.calls("sequentialthinking", thoughts(0, WARM_UP))
+            cold = server.calls("sequentialthinking", thoughts(0, 1000))
+            sheet.add("cold", column, cold.cpu * 1e6 / 1000)
+            server.calls("sequentialthinking", thoughts(1000, WARM_UP - 1000))
         _count(sheet, rivals, quiet)
         for column, server in rivals.items():
             sheet.add("growth", column, server.resident_mib() - fresh[column])

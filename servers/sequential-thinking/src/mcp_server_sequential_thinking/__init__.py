@@ -1,3 +1,3 @@
-"""Keeps a chain of thoughts that can be revised and branched."""
+"""Keeps chains of thoughts that can be revised, branched and reviewed."""
 
 __version__ = "0.1.0"
