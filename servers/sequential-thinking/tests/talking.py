@@ -1,6 +1,10 @@
 """Short words for long calls, for the tests of this server."""
 
 import json
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 from mcp_server_core import Client
@@ -34,3 +38,20 @@ def text_of(result: dict[str, Any]) -> str:
 async def review(client: Client, **arguments: Any) -> str:
     """The text of a review."""
     return text_of(await client.call_tool("review_thinking", arguments))
+
+
+@contextmanager
+def serving(*options: str) -> Generator[str]:
+    """The URL of a server that runs over HTTP."""
+    command = [sys.executable, "-m", "mcp_server_sequential_thinking", "--transport", "http", "--port", "0"]
+    server = subprocess.Popen(
+        [*command, *options], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    assert server.stderr is not None
+    try:
+        announced = server.stderr.readline()
+        assert " serves MCP at " in announced, announced
+        yield announced.split()[-1]
+    finally:
+        server.terminate()
+        server.communicate(timeout=20)

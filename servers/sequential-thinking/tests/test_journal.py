@@ -8,9 +8,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mcp_server_sequential_thinking.journal import Journal, Unreadable
 from mcp_server_sequential_thinking.shelf import Limits, Shelf, Who
 from mcp_server_sequential_thinking.thoughts import MAX_THOUGHTS, Misfit, Step
@@ -135,6 +138,41 @@ def test_the_file_is_rewritten_before_it_is_mostly_dead(store: Path) -> None:
     assert stat.S_IMODE(store.stat().st_mode) == 0o600
     assert texts(other, last) == texts(shelf, last), "a process that held the old file reads the new one"
     assert texts(shelf_on(store), last) == texts(shelf, last)
+
+
+def test_a_thought_is_kept_also_when_the_file_cannot_be_rewritten(
+    store: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    shelf = shelf_on(store, Limits(chains=1))
+    monkeypatch.setattr("mcp_server_sequential_thinking.shelf._SLACK", 2)
+    shelf.add(step(1), Who())
+
+    def fail(source: object, target: object, **more: object) -> None:
+        raise OSError(28, os.strerror(28))
+
+    for name in ("rename", "replace", "link"):
+        monkeypatch.setattr(os, name, fail)
+    last = ""
+    for number in range(10):
+        last = shelf.add(step(1, f"{number}"), Who()).id
+    assert "could not be rewritten" in caplog.text
+    monkeypatch.undo()
+    assert texts(shelf_on(store, Limits(chains=1)), last) == ["9"]
+    assert [*store.parent.iterdir()] == [store]
+
+
+@settings(deadline=None)
+@given(st.lists(st.binary(max_size=40), max_size=8))
+def test_rubbish_in_the_file_is_left_out(rubbish: list[bytes]) -> None:
+    with TemporaryDirectory() as folder:
+        store = Path(folder) / "store"
+        shelf = shelf_on(store)
+        handle = shelf.add(step(1, "first"), Who()).id
+        with store.open("ab") as file:
+            file.write(b"\n".join(rubbish))
+        again = shelf_on(store)
+        again.add(step(2, "second"), Who(handle))
+        assert texts(again, handle) == texts(shelf_on(store), handle) == ["first", "second"]
 
 
 def test_a_rewritten_file_holds_the_same_chains_in_the_same_order(store: Path) -> None:

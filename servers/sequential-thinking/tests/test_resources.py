@@ -10,7 +10,7 @@ from mcp_server_core.testing import Revision, connect
 from mcp_server_sequential_thinking.server import build
 from mcp_server_sequential_thinking.shelf import Limits
 
-from .talking import noted
+from .talking import noted, serving
 
 pytestmark = pytest.mark.anyio
 TEMPLATE = {"type": "ref/resource", "uri": "thinking://chains/{id}"}
@@ -90,13 +90,16 @@ async def test_thoughts_of_another_process_are_announced(revision: Revision, tmp
         assert "> from there" in contents["text"]
 
 
-async def test_over_http_a_stateless_client_is_told_of_no_chain_and_a_session_only_of_its_own(
-    serving: str,
-) -> None:
+async def test_over_http_a_stateless_client_is_told_of_no_chain_and_a_session_only_of_its_own() -> None:
+    with serving() as url:
+        await _tell_apart(url)
+
+
+async def _tell_apart(url: str) -> None:
     async with (
-        Client(http(serving), revision="2026-07-28") as alone,
-        Client(http(serving), revision="2025-11-25") as one,
-        Client(http(serving), revision="2025-11-25") as two,
+        Client(http(url), revision="2026-07-28") as alone,
+        Client(http(url), revision="2025-11-25") as one,
+        Client(http(url), revision="2025-11-25") as two,
     ):
         first = (await noted(alone, 1))["thinkingId"]
         mine = (await noted(one, 1))["thinkingId"]

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp_server_sequential_thinking import thoughts
 from mcp_server_sequential_thinking.review import View, questions, review, short
@@ -157,6 +157,7 @@ def test_numbers_and_nouns_agree() -> None:
     ]
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300), st.text(min_size=1, max_size=20))
 def test_no_text_breaks_the_form_of_a_view(text: str, name: str) -> None:
     chain = Chain("c")

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import anyio
 import pytest
-from mcp_server_core import Client, McpError, stdio
+from mcp_server_core import Client, McpError, http, stdio
 from mcp_server_core.testing import Revision, connect
 from mcp_server_sequential_thinking import __version__
 from mcp_server_sequential_thinking.server import build
 
-from .talking import noted, review, text_of, think
+from .talking import noted, review, serving, text_of, think
 
 pytestmark = pytest.mark.anyio
 COMMAND = [sys.executable, "-m", "mcp_server_sequential_thinking"]
@@ -125,6 +125,15 @@ def test_several_processes_need_a_store() -> None:
     )
     assert done.returncode == 2
     assert "--workers needs --store" in done.stderr
+
+
+async def test_a_chain_is_found_by_whichever_process_is_asked(tmp_path: Path) -> None:
+    with serving("--workers", "2", "--store", str(tmp_path / "store")) as url:
+        async with Client(http(url), revision="2026-07-28") as client:
+            handle = (await noted(client, 1))["thinkingId"]
+        for number in range(2, 12):
+            async with Client(http(url), revision="2026-07-28") as client:
+                assert (await noted(client, number, thinkingId=handle))["thoughtHistoryLength"] == number
 
 
 def test_a_directory_that_is_a_file_is_refused_at_the_start(tmp_path: Path) -> None:

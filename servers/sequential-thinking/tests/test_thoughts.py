@@ -1,7 +1,7 @@
 """The rules of a chain: what may follow what, what a number means, what is let go."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp_server_sequential_thinking import thoughts
 from mcp_server_sequential_thinking.thoughts import Chain, Misfit, Step, Thought
@@ -175,6 +175,7 @@ steps = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(steps, max_size=40))
 def test_whatever_a_thinker_says_a_chain_stays_sound(said: list[Step]) -> None:
     chain = Chain("c")

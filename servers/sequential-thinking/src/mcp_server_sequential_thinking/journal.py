@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from zlib import crc32
 
+from mcp_server_core import ToolError
 from mcp_server_core.places import Grant, Missing, Places, Spot, replace, turn
 
 from .thoughts import Thought
@@ -111,6 +112,13 @@ class Journal:
             os.close(fd)
         self._read_to = size + len(data)
         self.count += 1
+
+    def tidy(self, records: Iterable[tuple[str, Thought]]) -> None:
+        """Rewrite the file if that is possible. What was acknowledged is in the old one too."""
+        try:
+            self.rewrite(records)
+        except ToolError as error:
+            log.warning("the journal grows, because it could not be rewritten: %s", error)
 
     def rewrite(self, records: Iterable[tuple[str, Thought]]) -> None:
         """Replace the file by one that holds just these thoughts, in one step."""

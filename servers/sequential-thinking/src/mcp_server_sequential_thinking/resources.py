@@ -24,7 +24,7 @@ def uri_of(id: str) -> str:
 
 def visitor(ctx: Context[Shelf], handle: str | None) -> Who:
     """Whoever is calling, in the shelf's terms."""
-    return Who(handle, ctx.peer, ctx.session is not None)
+    return Who(handle and handle.strip(), ctx.peer, ctx.session is not None)
 
 
 @resources.resource("thinking://chains/{id}", "Chain of thoughts", mime_type="text/markdown", watch=True)

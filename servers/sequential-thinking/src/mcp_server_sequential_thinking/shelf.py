@@ -105,7 +105,7 @@ class Shelf:
                 added = self._add(step, who)
                 live = sum(len(held.chain.thoughts) for held in self._held.values())
                 if self._journal.count > 2 * live + _SLACK:
-                    self._journal.rewrite(self._records())
+                    self._journal.tidy(self._records())
                 return added
 
     def _add(self, step: Step, who: Who) -> Added:
@@ -249,6 +249,8 @@ class Shelf:
                 held.peers = before[id].peers if id in before else []
             self._current = {peer: id for peer, id in self._current.items() if id in self._held}
         self._let_go.clear()
+        if len(self._touched) > 10 * self.limits.chains:
+            self._touched.clear()  # nobody watches, or they would have been asked for
 
     def _records(self) -> Iterator[tuple[str, Thought]]:
         for id, held in self._held.items():
