@@ -1,7 +1,8 @@
 """The sequential-thinking server against the official one: what a thought costs, and whether it costs more later.
 
 Both are asked the same thoughts of one chain, in short rounds by turns, on one core with the client. A host starts a
-server for a session of some dozen thoughts, so a fresh process and its first hundred are a line of their own. The official server logs every thought unless told not to: both ways are measured.
+server for a session of some dozen thoughts, so a fresh process and its first hundred are a line of their own. The
+official server logs every thought unless told not to: both ways are measured.
 """
 
 import tempfile
