@@ -374,3 +374,20 @@ def test_a_path_in_another_spelling_shares_the_turn(trees: Trees, opened: Open, 
     with turn(one.resolve("a.txt")), turn(two.resolve("a.txt")):
         replace(two.resolve("a.txt"), b"new")
     assert (trees.inside / "a.txt").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("nameless", [True, False])
+def test_a_new_file_has_its_mode_while_it_is_written(
+    trees: Trees, opened: Open, monkeypatch: pytest.MonkeyPatch, nameless: bool
+) -> None:
+    if not nameless:
+        monkeypatch.setattr("mcp_server_core.places.draft._NAMELESS", 0)
+    seen: list[int] = []
+
+    def chunks() -> Iterator[bytes]:
+        yield b"first"
+        seen.extend(path.stat().st_mode & 0o777 for path in trees.inside.glob(".mcp-tmp-*"))
+
+    create_exclusive(opened(trees.inside).resolve("secret"), chunks(), mode=0o600)
+    assert seen == ([] if nameless else [0o600])
+    assert (trees.inside / "secret").stat().st_mode & 0o777 == 0o600

@@ -77,6 +77,14 @@ def test_a_child_is_one_name_further_down(places: Places) -> None:
     assert places.resolve("sub").child("b.txt").read_bytes(10) == b"b"
 
 
+def test_another_spot_of_the_same_place_is_found_by_names(places: Places) -> None:
+    spot = places.resolve("sub/b.txt")
+    assert spot.at("a.txt").read_bytes(10) == b"a"
+    assert spot.at().listdir() == places.resolve(".").listdir()
+    with pytest.raises(ToolError, match="is not the name of a file"):
+        spot.at("sub", "..")
+
+
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\0b"])
 def test_a_child_is_one_name_and_nothing_else(places: Places, name: str) -> None:
     with pytest.raises(ToolError, match="is not the name of a file"):

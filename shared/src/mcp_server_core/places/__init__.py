@@ -9,7 +9,7 @@ from mcp_server_core.places.effective import Listed
 from mcp_server_core.places.handles import Identity, Place
 from mcp_server_core.places.places import Places
 from mcp_server_core.places.policy import ClientRoot, Grant, RootsMode, parse_grant, parse_grants, parse_root
-from mcp_server_core.places.refusals import Changed, Missing, OtherDisk, Refused, Taken
+from mcp_server_core.places.refusals import Changed, Missing, OtherDisk, Refused, Taken, shown
 from mcp_server_core.places.replace import Stamp, Written, create_exclusive, replace
 from mcp_server_core.places.spot import Spot
 from mcp_server_core.places.turns import turn
@@ -35,5 +35,6 @@ __all__ = [
     "parse_grants",
     "parse_root",
     "replace",
+    "shown",
     "turn",
 ]

@@ -84,8 +84,13 @@ def replace(
         return _replace(job, nature, data)
 
 
-def create_exclusive(spot: Spot, data: bytes | Iterable[bytes], *, durable: bool = True) -> Written:
-    """Make a new file with this content; Taken if there is anything of that name, a link included."""
+def create_exclusive(
+    spot: Spot, data: bytes | Iterable[bytes], *, mode: int = 0o666, durable: bool = True
+) -> Written:
+    """Make a new file with this content; Taken if there is anything of that name, a link included.
+
+    As for any new file, `mode` is what the umask leaves of it, from the first byte on.
+    """
     with turn(spot), spot.explained():
         landing = spot.landing(follow=False, write=True)
         with suppress(FileNotFoundError):
@@ -93,7 +98,7 @@ def create_exclusive(spot: Spot, data: bytes | Iterable[bytes], *, durable: bool
             raise _taken(spot)
         sweep(landing)
         try:
-            return _publish(_Job(spot, landing, None, durable), data)
+            return _publish(_Job(spot, landing, None, durable), data, mode)
         except FileExistsError:
             raise _taken(spot) from None
 
@@ -152,9 +157,9 @@ def _create(job: _Job, data: bytes | Iterable[bytes]) -> Written:
         ) from None
 
 
-def _publish(job: _Job, data: bytes | Iterable[bytes]) -> Written:
+def _publish(job: _Job, data: bytes | Iterable[bytes], mode: int = 0o666) -> Written:
     # 0666, so that the umask and the directory's default rights decide, as for any new file.
-    with Draft(job.landing, 0o666) as draft:
+    with Draft(job.landing, mode) as draft:
         size = draft.fill(data)
         _flush(job, draft.fd)
         draft.put(overwrite=False)

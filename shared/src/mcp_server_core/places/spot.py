@@ -57,6 +57,13 @@ class Spot:
             raise ToolError(f"{shown(name)} is not the name of a file.")
         return Spot(self._places, self.place, (*self.parts, name), os.path.join(self.given, name))
 
+    def at(self, *parts: str) -> "Spot":
+        """Another spot of the same place, by the names that lead to it; without any, the place itself."""
+        spot = Spot(self._places, self.place, (), self.place.path)
+        for part in parts:
+            spot = spot.child(part)
+        return spot
+
     # --- looking -------------------------------------------------------------------------------------------------
 
     def stat(self, *, follow: bool = True) -> os.stat_result:
