@@ -6,7 +6,7 @@ from pathlib import Path
 from mcp_server_core import Context, Registry, Server
 from mcp_server_core.places import Grant, Places
 
-from .watcher import Watcher
+from .workspace import Workspace
 
 
 def directory_resources(grants: Sequence[Grant]) -> Registry:
@@ -21,7 +21,7 @@ def _add_directory(resources: Registry, path: Path) -> None:
     @resources.resource(
         path.as_uri(), f"Directory {path}", name=path.name or "/", mime_type="text/plain", watch=True
     )
-    async def names_in_directory(ctx: Context[Watcher]) -> str:  # pyright: ignore[reportUnusedFunction] - registered
+    async def names_in_directory(ctx: Context[Workspace]) -> str:  # pyright: ignore[reportUnusedFunction] - registered
         """The names in this directory; those of directories end with a slash."""
         return await ctx.in_thread(_names, await ctx.places(), str(path))
 
@@ -32,7 +32,7 @@ def _names(places: Places, path: str) -> str:
     return "\n".join(sorted(names))
 
 
-async def announce(server: Server[Watcher], watcher: Watcher) -> None:
+async def announce(server: Server[Workspace], workspace: Workspace) -> None:
     """Tell whoever watches a directory that something in it changed on disk."""
-    async for directory in watcher:
+    async for directory in workspace.watcher:
         await server.changed(directory.as_uri())

@@ -1,11 +1,11 @@
-"""What a model may do with the files."""
+"""What a model may ask about the tree of files."""
 
 from mcp_server_core import Context, Registry, Result
 from typing_extensions import TypedDict
 
-from .watcher import Watcher
+from ..workspace import Workspace
 
-tools = Registry()
+finding = Registry()
 
 
 class Directory(TypedDict):
@@ -23,8 +23,8 @@ class Directories(TypedDict):
     directories: list[Directory]
 
 
-@tools.tool("List allowed directories", read_only=True, open_world=False)
-async def list_allowed_directories(ctx: Context[Watcher]) -> Result[Directories]:
+@finding.tool("List allowed directories", read_only=True, open_world=False)
+async def list_allowed_directories(ctx: Context[Workspace]) -> Result[Directories]:
     """List the directories this server may use, whether it may write there, and why each is allowed."""
     places = await ctx.places()
     listed = await ctx.in_thread(places.listing)

@@ -1,0 +1,315 @@
+"""Files and directories that are copied, moved or removed. A destination is never overwritten.
+
+What is copied as a tree is built under a hidden name and appears in one step. Knows allowed places, no protocol.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+from mcp_server_core import ToolError
+from mcp_server_core.places import Changed, OtherDisk, Spot, Stamp, Taken, create_exclusive, shown, turn
+
+from .reading import opened
+from .writing import missing_parent
+
+HIDDEN = ".mcp-tmp-"
+"""How names begin that nobody is meant to see."""
+MOST_ENTRIES = 20_000
+_BLOCK = 1 << 20
+
+Stop = Callable[[], bool]
+
+
+def copy(source: Spot, destination: Spot, stop: Stop) -> int:
+    """Copy a file, or a directory with all that is in it; the number of files."""
+    found = source.stat()
+    with missing_parent(destination):
+        _refuse_taken(destination)
+        if stat.S_ISDIR(found.st_mode):
+            return len(_Tree(source, destination, stop).copy())
+        _copy_file(source, destination)
+        return 1
+
+
+def move(source: Spot, destination: Spot, stop: Stop) -> None:
+    """Give a file, a directory or a link another name, on another disk too."""
+    found = source.lstat()
+    with missing_parent(destination):
+        try:
+            with spot_turns(source, destination):
+                source.rename_to(destination)
+        except Taken:
+            raise _taken(destination) from None
+        except OtherDisk:
+            _refuse_taken(destination)
+            if stat.S_ISDIR(found.st_mode):
+                _Tree(source, destination, stop, faithful=True).move()
+            else:
+                _move_file_by_copying(source, destination, found)
+
+
+def remove(spot: Spot) -> None:
+    """Delete a file, or a directory with all that is in it, for good."""
+    landing = spot.landing(follow=False, write=True)
+    with spot.explained():
+        if not stat.S_ISDIR(landing.stat().st_mode):
+            spot.unlink()
+            return
+    for name in spot.listdir():
+        _remove_entry(spot.child(name))
+    spot.rmdir()
+
+
+@contextmanager
+def spot_turns(*spots: Spot) -> Generator[None]:
+    """Take the turns of several directories, always in the same order: two moves never wait for each other."""
+    entries = {_directory(spot): spot for spot in spots}
+    with ExitStack() as stack:
+        for identity in sorted(entries):
+            stack.enter_context(turn(_beside(entries[identity])))
+        yield
+
+
+def _beside(spot: Spot) -> Spot:
+    """A name in the same directory that is no link: a turn follows links, and here the link itself is moved."""
+    return spot.at(*spot.parts[:-1], f"{HIDDEN}turn")
+
+
+def _directory(spot: Spot) -> tuple[int, int]:
+    landing = _beside(spot).landing(follow=False)
+    with spot.explained():
+        return next(landing.lineage())
+
+
+def _refuse_taken(spot: Spot) -> None:
+    landing = spot.landing(follow=False, write=True)
+    with suppress(FileNotFoundError):
+        landing.stat()
+        raise _taken(spot)
+
+
+def _taken(spot: Spot) -> Taken:
+    return Taken(f"{shown(spot.given)} exists already and is never overwritten: name a new path.")
+
+
+def _copy_file(source: Spot, destination: Spot) -> os.stat_result:
+    with opened(source) as fd:
+        found = os.fstat(fd)
+        create_exclusive(destination, _chunks(fd), mode=stat.S_IMODE(found.st_mode) & 0o777)
+        if Stamp.of(os.fstat(fd)) != Stamp.of(found):
+            remove(destination)
+            raise _changed(source)
+        return found
+
+
+def _chunks(fd: int) -> Iterator[bytes]:
+    while chunk := os.read(fd, _BLOCK):
+        yield chunk
+
+
+def _changed(spot: Spot) -> Changed:
+    return Changed(f"{shown(spot.given)} changed while it was copied, so nothing was done: try again.")
+
+
+def _move_file_by_copying(source: Spot, destination: Spot, found: os.stat_result) -> None:
+    """The copy is complete before the original goes, and goes itself if the original cannot."""
+    _copy_faithfully(source, destination, found)
+    try:
+        with spot_turns(source):
+            if Stamp.of(source.lstat()) != Stamp.of(found):
+                raise _changed(source)
+            source.unlink()
+    except BaseException:
+        remove(destination)
+        raise
+
+
+def _copy_faithfully(source: Spot, destination: Spot, found: os.stat_result) -> None:
+    if stat.S_ISLNK(found.st_mode):
+        _copy_link(source, destination)
+    else:
+        _dress(destination, _copy_file(source, destination), source)
+
+
+def _copy_link(source: Spot, destination: Spot) -> None:
+    with ExitStack() as stack:
+        here, name = source.open_parent()
+        stack.callback(os.close, here)
+        there, new_name = destination.open_parent(write=True)
+        stack.callback(os.close, there)
+        with destination.explained():
+            os.symlink(os.readlink(name, dir_fd=here), new_name, dir_fd=there)
+
+
+def _dress(spot: Spot, found: os.stat_result, source: Spot | None = None) -> None:
+    """Give a copy the owner, the mode, the attributes and the times of its original, as far as we may."""
+    fd = spot.open(os.O_RDONLY)
+    try:
+        with suppress(OSError, AttributeError):
+            os.fchown(fd, found.st_uid, found.st_gid)
+        with spot.explained():
+            if hasattr(os, "fchmod"):
+                os.fchmod(fd, stat.S_IMODE(found.st_mode))
+        if source is not None:
+            _copy_attributes(source, fd)
+        with suppress(OSError):
+            os.utime(
+                fd if os.utime in os.supports_fd else spot.path, ns=(found.st_atime_ns, found.st_mtime_ns)
+            )
+    finally:
+        os.close(fd)
+
+
+def _copy_attributes(source: Spot, fd: int) -> None:
+    with suppress(OSError, AttributeError, ToolError), opened(source) as original:
+        for name in os.listxattr(original):
+            with suppress(OSError):
+                os.setxattr(fd, name, os.getxattr(original, name))
+
+
+def _remove_entry(spot: Spot) -> None:
+    landing = spot.landing(follow=False, write=True)
+    with spot.explained():
+        is_directory = stat.S_ISDIR(landing.stat().st_mode)
+        if not is_directory:
+            landing.unlink()
+            return
+    for name in spot.listdir():
+        _remove_entry(spot.child(name))
+    with spot.explained():
+        landing.rmdir()
+
+
+class _Tree:
+    """A directory on its way to another place. Until it is complete, nothing of it can be seen there."""
+
+    def __init__(self, source: Spot, destination: Spot, stop: Stop, *, faithful: bool = False) -> None:
+        self._source = source
+        self._destination = destination
+        self._stop = stop
+        self._faithful = faithful
+        self._stamps: list[tuple[Spot, Stamp]] = []
+
+    def copy(self) -> list[tuple[Spot, Stamp]]:
+        """Copy; the files that were copied, as they were."""
+        self._refuse_inside()
+        with _hidden_directory(self._destination) as hidden:
+            self._copy_directory(self._source, hidden.child("new"))
+            with spot_turns(self._destination):
+                hidden.child("new").rename_to(self._destination)
+        return self._stamps
+
+    def move(self) -> None:
+        """Copy, look whether anything changed meanwhile, and take the original away in one step."""
+        self.copy()
+        try:
+            with spot_turns(self._source):
+                if any(Stamp.of(spot.lstat()) != stamp for spot, stamp in self._stamps):
+                    raise _changed(self._source)
+                gone = _hidden(self._source)
+                self._source.rename_to(gone)
+        except BaseException:
+            remove(self._destination)
+            raise
+        remove(gone)
+
+    def _refuse_inside(self) -> None:
+        inner = self._destination.landing(follow=False, write=True)
+        with self._source.explained():
+            found = self._source.stat()
+            if (found.st_dev, found.st_ino) in set(inner.lineage()):
+                raise ToolError(f"{shown(self._destination.given)} is inside the directory to be copied.")
+
+    def _copy_directory(self, source: Spot, target: Spot) -> None:
+        target.mkdir(parents=False)
+        for name in source.listdir():
+            self._copy_entry(source.child(name), target.child(name))
+        found = source.stat()
+        if self._faithful:
+            _dress(target, found, source)
+        else:
+            _set_mode(target, found)
+
+    def _copy_entry(self, source: Spot, target: Spot) -> None:
+        if self._stop():
+            raise ToolError("The call was cancelled.")
+        if len(self._stamps) >= MOST_ENTRIES:
+            raise ToolError(
+                f"{shown(self._source.given)} holds more than {MOST_ENTRIES} files: copy parts of it."
+            )
+        found = source.lstat()
+        if stat.S_ISDIR(found.st_mode):
+            self._copy_directory(source, target)
+            return
+        self._stamps.append((source, Stamp.of(found)))
+        if stat.S_ISLNK(found.st_mode):
+            _copy_link(source, target)
+        elif self._faithful:
+            _copy_faithfully(source, target, found)
+        else:
+            _copy_file(source, target)
+
+
+def _set_mode(spot: Spot, found: os.stat_result) -> None:
+    """Never more than the original allows."""
+    fd = spot.open(os.O_RDONLY)
+    try:
+        with spot.explained():
+            if hasattr(os, "fchmod"):
+                os.fchmod(fd, stat.S_IMODE(os.fstat(fd).st_mode) & stat.S_IMODE(found.st_mode) | stat.S_IRWXU)
+    finally:
+        os.close(fd)
+
+
+def _hidden(spot: Spot) -> Spot:
+    return spot.at(*spot.parts[:-1], HIDDEN + os.urandom(12).hex())
+
+
+@contextmanager
+def _hidden_directory(spot: Spot) -> Generator[Spot]:
+    """A directory beside a spot that nobody sees; it is locked for as long as somebody works in it."""
+    hidden = _hidden(spot)
+    with spot_turns(spot):
+        _sweep(spot)
+        hidden.mkdir(parents=False)
+        fd = hidden.open(os.O_RDONLY)
+        _lock(fd)
+    try:
+        yield hidden
+    finally:
+        os.close(fd)
+        with suppress(ToolError):
+            remove(hidden)
+
+
+def _sweep(spot: Spot) -> None:
+    """Remove the hidden directories that killed processes left beside a spot."""
+    parent = spot.at(*spot.parts[:-1])
+    for name in parent.listdir():
+        if name.startswith(HIDDEN):
+            with suppress(ToolError):
+                _remove_if_abandoned(parent.child(name))
+
+
+def _remove_if_abandoned(spot: Spot) -> None:
+    if not stat.S_ISDIR(spot.lstat().st_mode):
+        return
+    fd = spot.open(os.O_RDONLY)
+    try:
+        if _lock(fd):
+            remove(spot)
+    finally:
+        os.close(fd)
+
+
+def _lock(fd: int) -> bool:
+    """Lock an open directory; False if somebody holds it, or if that cannot be known."""
+    try:
+        import fcntl
+
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (OSError, ImportError):
+        return False
+    return True
