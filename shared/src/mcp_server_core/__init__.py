@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .server.content import Audio, Contents, Embedded, Image, Link, Message, Result, Text
     from .server.context import Context
     from .server.registry import Registry
+    from .server.threads import Threads
     from .transports.child import stdio
     from .transports.remote.access import Challenge, TokenProvider, Unauthorized
     from .transports.remote.channel import http
@@ -73,6 +74,7 @@ __all__ = [
     "Sampled",
     "Server",
     "Text",
+    "Threads",
     "TokenProvider",
     "ToolError",
     "Unauthorized",
@@ -102,6 +104,7 @@ _HOMES = {
     "server.content": "Audio Contents Embedded Image Link Message Result Text",
     "server.context": "Context",
     "server.registry": "Registry",
+    "server.threads": "Threads",
     "transports.child": "stdio",
     "transports.remote.access": "Challenge TokenProvider Unauthorized",
     "transports.remote.channel": "http",

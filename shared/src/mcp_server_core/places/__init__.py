@@ -7,6 +7,7 @@ Everything blocks: call it from a worker thread. Standard library only.
 
 from mcp_server_core.places.effective import Listed
 from mcp_server_core.places.handles import Identity, Place
+from mcp_server_core.places.patience import Patience
 from mcp_server_core.places.places import Places
 from mcp_server_core.places.policy import ClientRoot, Grant, RootsMode, parse_grant, parse_grants, parse_root
 from mcp_server_core.places.refusals import Changed, Missing, OtherDisk, Refused, Taken, shown
@@ -22,6 +23,7 @@ __all__ = [
     "Listed",
     "Missing",
     "OtherDisk",
+    "Patience",
     "Place",
     "Places",
     "Refused",

@@ -5,13 +5,14 @@ before keeps its meaning: no link may take its place.
 """
 
 # Paths here are text that somebody typed.
-# ruff: noqa: PTH112
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from mcp_server_core.places.handles import Directory, Identity, Place
+from mcp_server_core.places.patience import Patience
 from mcp_server_core.places.policy import ClientRoot, Grant, RootsMode, ceilings, decide
 from mcp_server_core.places.walk import Engine
 
@@ -43,20 +44,20 @@ class Effective(NamedTuple):
     ignored: tuple[ClientRoot, ...]
     waiting: tuple[str, ...]  # named by somebody, not there yet
 
-    def is_outdated(self) -> bool:
+    def is_outdated(self, patience: Patience) -> bool:
         """Whether a missing directory has appeared, or one that is held was replaced."""
-        return any(os.path.isdir(path) for path in self.waiting) or any(
-            place.directory.is_replaced() for place in self.places
+        return any(patience.ask(path, partial(os.path.isdir, path), False) for path in self.waiting) or any(
+            patience.ask(place.path, place.directory.is_replaced, False) for place in self.places
         )
 
-    def listing(self) -> tuple[Listed, ...]:
+    def listing(self, patience: Patience) -> tuple[Listed, ...]:
         """Every directory, those that cannot be used included."""
         here = (
             Listed(
                 place.path,
                 place.writable,
                 place.reason,
-                "does not exist" if place.directory.is_gone() else "",
+                patience.ask(place.path, partial(_problem, place.directory), SILENT),
             )
             for place in self.places
         )
@@ -64,23 +65,32 @@ class Effective(NamedTuple):
 
 
 NOTHING = Effective((), {}, (), (), ())
+SILENT = "does not answer"
 
 
-def settle(terms: Terms, engine: Engine, known: dict[str, Directory]) -> Effective:
+def _problem(directory: Directory) -> str:
+    return "does not exist" if directory.is_gone() else ""
+
+
+def settle(terms: Terms, engine: Engine, known: dict[str, Directory], patience: Patience) -> Effective:
     """Look at the disk and decide. What was opened is kept in `known` for the next time."""
     configured: list[tuple[Grant, Directory]] = []
     roots: list[Directory] = []
     missing: list[Listed] = []
     ignored: list[ClientRoot] = []
     for grant in terms.grants:
-        directory = _enter(grant.path, engine, known)
+        directory = patience.ask(
+            grant.path, partial(_enter, grant.path, engine, known), _kept(grant.path, known)
+        )
         if isinstance(directory, Directory):
             configured.append((grant, directory))
         else:
             writable = grant.writable and not terms.read_only
             missing.append(Listed(grant.path, writable, grant.reason, problem=directory))
     for root in terms.roots if terms.mode != "ignore" else ():
-        directory = root.problem or _enter(root.path, engine, known)
+        directory = root.problem or patience.ask(
+            root.path, partial(_enter, root.path, engine, known), _kept(root.path, known)
+        )
         if isinstance(directory, Directory):
             roots.append(directory)
         else:
@@ -99,6 +109,11 @@ def settle(terms: Terms, engine: Engine, known: dict[str, Directory]) -> Effecti
     waiting = [entry.path for entry in missing] + [root.path for root in ignored if root.path]
     ignored += _unused(terms.roots, roots, places)
     return Effective(places, limits, tuple(missing), tuple(ignored), tuple(waiting))
+
+
+def _kept(path: str, known: dict[str, Directory]) -> Directory | str:
+    """What stands for a directory that does not answer: its handle, if it was ever opened."""
+    return known.get(path) or SILENT
 
 
 def _enter(path: str, engine: Engine, known: dict[str, Directory]) -> Directory | str:

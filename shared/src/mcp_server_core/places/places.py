@@ -19,6 +19,7 @@ from mcp_server_core.places.effective import NOTHING, Effective, Listed, Terms, 
 from mcp_server_core.places.finding import Found, by_identity, by_spelling
 from mcp_server_core.places.handles import Directory, Place, identify
 from mcp_server_core.places.landing import Landing
+from mcp_server_core.places.patience import Patience
 from mcp_server_core.places.policy import ClientRoot, Grant, RootsMode, innermost, parse_root
 from mcp_server_core.places.refusals import Missing, Refused, nothing_allowed, outside, shown
 from mcp_server_core.places.spelling import path_of_text, split
@@ -50,13 +51,15 @@ class Places:
         mode: RootsMode = "narrow",
         read_only: bool = False,
         engine: Engine | None = None,
+        patience: Patience | None = None,
     ) -> None:
         self.engine = engine or choose_engine()
+        self._patience = patience or Patience()
         self._terms = Terms(tuple(grants), tuple(parse_root(uri) for uri in roots), mode, read_only)
         self._known: dict[str, Directory] = {}
         self._lock = threading.Lock()
         self._closed = False
-        self._effective = settle(self._terms, self.engine, self._known)
+        self._effective = settle(self._terms, self.engine, self._known, self._patience)
 
     def __enter__(self) -> Self:
         return self
@@ -77,7 +80,7 @@ class Places:
 
     def listing(self) -> tuple[Listed, ...]:
         """Every allowed directory with the reason it is allowed, those that are missing included."""
-        return self._refresh().listing()
+        return self._refresh().listing(self._patience)
 
     def ignored(self) -> tuple[ClientRoot, ...]:
         """The client's roots that play no part, each with the reason."""
@@ -115,7 +118,7 @@ class Places:
         )
 
     def directories(self) -> list[str]:
-        """The allowed directories, to be named in a refusal."""
+        """The allowed directories, to be named in a refusal; as they were known last, without a look at the disk."""
         return [place.path for place in self._effective.places]
 
     def check_open(self, given: str) -> None:
@@ -145,10 +148,12 @@ class Places:
     def _refresh(self) -> Effective:
         """Decide again when a missing directory has appeared or one was replaced."""
         now = self._effective
-        if now.is_outdated():
+        if now.is_outdated(self._patience):
+            settled = settle(self._terms, self.engine, self._known, self._patience)
+            # Not around the decision: it looks at disks, and one of them may hang.
             with self._lock:
                 if not self._closed:
-                    self._effective = settle(self._terms, self.engine, self._known)
+                    self._effective = settled
         return self._effective
 
     # --- what a path means ---------------------------------------------------------------------------------------

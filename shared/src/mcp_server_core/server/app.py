@@ -28,9 +28,10 @@ from .subscriptions import LIST_KINDS, Subscriptions
 from .threads import Threads
 
 if TYPE_CHECKING:
-    from ..places import Grant
+    from ..places import Grant, Places
     from ..protocol.mirror import Mirror
     from ..protocol.sealing import Sealer
+    from .asking import Root
     from .caller import Caller
     from .exchange import Exchange
 
@@ -39,6 +40,8 @@ S = TypeVar("S")
 Background: TypeAlias = Callable[["Server[S]", S], Awaitable[None]]
 PAGE_SIZE = 1000  # short lists are never paged: some old clients read only the first page
 CLOSING_TIME = 1.0
+_OPENING_TIME = 3.0  # for a look at the allowed directories
+_MOST_HANGING = 8  # directories that may hang at the same time
 
 
 class Server(Generic[S]):
@@ -140,6 +143,32 @@ class Server(Generic[S]):
         """Tell everyone who wants to know that the list of resources changed."""
         self.subscriptions.publish_list_changed("resources")
         await anyio.lowlevel.checkpoint()
+
+    async def places(self, roots: "Sequence[Root]") -> "Places":
+        """The allowed places of a caller with these roots."""
+        uris = tuple(root.uri for root in roots)
+        known = self.access.known(uris)
+        if known is not None:
+            return known
+        for _ in range(_MOST_HANGING):
+            with anyio.move_on_after(_OPENING_TIME):
+                return await self.threads.run(self.access.places, uris)
+            # A directory hangs. The next attempt knows which, and leaves it out until it answers.
+        raise ToolError("The allowed directories do not answer: check their disks, or try again later.")
+
+    def is_in_places(self, uri: str) -> bool:
+        """Whether a resource is one that lies in allowed places."""
+        found = self.catalogue.find_resource(uri)
+        return found is not None and found[0].entry.admit is not None
+
+    async def watch_places(self, uri: str, roots: "Sequence[Root]") -> "Places | None":
+        """The places in which a watched resource lies, None if it needs none; a ToolError if it is outside."""
+        found = self.catalogue.find_resource(uri)
+        if found is None or found[0].entry.admit is None:
+            return None
+        places = await self.places(roots)
+        await found[0].entry.admit(await self.opened(), places, uri)
+        return places
 
     def may_watch(self, uri: str) -> bool:
         """Whether a URI names something that can be subscribed to."""

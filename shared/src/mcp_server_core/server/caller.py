@@ -1,5 +1,6 @@
 """Who a request came from, as far as serving it needs to know: a connection, or a single exchange."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..protocol.messages import Json, RequestId
@@ -7,6 +8,7 @@ from ..protocol.scope import Scope
 
 if TYPE_CHECKING:
     from .app import Server
+    from .asking import Root
 
 
 class Caller(Protocol):
@@ -25,6 +27,15 @@ class Caller(Protocol):
     @property
     def name(self) -> str | None:
         """A name for the connection this came over; None for a request that came alone."""
+        ...
+
+    @property
+    def told_roots(self) -> "list[Root]":
+        """The roots a stateless client told last, for requests that cannot ask; none without a connection."""
+        ...
+
+    async def hear_roots(self, roots: "Sequence[Root]") -> None:
+        """A stateless client told its roots."""
         ...
 
     async def send(self, message: Json, *, about: RequestId | None = None) -> None:

@@ -74,6 +74,11 @@ class Catalogue:
             found["tools"] = {"listChanged": True}
         return found
 
+    @property
+    def in_places(self) -> bool:
+        """Whether there are resources that lie in allowed places."""
+        return any(resource.entry.admit is not None for resource in self.resources)
+
     def find_template(self, text: str) -> tuple[Resource, Mapping[str, Any]] | None:
         """The resource that was registered under exactly this URI or template."""
         return next(((resource, {}) for resource in self.resources if resource.entry.uri == text), None)

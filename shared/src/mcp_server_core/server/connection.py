@@ -3,14 +3,14 @@
 import logging
 import os
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import anyio
 from anyio.abc import TaskGroup
 
 from ..channel import Channel, Resumable
-from ..errors import ConnectionLost, InternalError, McpError
+from ..errors import ConnectionLost, InternalError, McpError, ToolError
 from ..protocol.encode import encode_question
 from ..protocol.messages import Json, RequestId, Response, failure, notification
 from ..protocol.revisions import META_SUBSCRIPTION
@@ -20,6 +20,7 @@ from .outbox import Outbox
 from .subscriptions import LIST_KINDS, Listener, ListKind
 
 if TYPE_CHECKING:
+    from ..places import Places
     from .app import Server
     from .asking import Question, Root
 
@@ -52,7 +53,9 @@ class Connection:
         self.name = os.urandom(8).hex()
         self._channel = channel
         self._roots: list[Root] | None = None
-        self._roots_version = 0
+        self.roots_version = 0
+        self.told_roots: list[Root] = []
+        self._listeners: set[Listener] = {self.listener}
         self._serving: set[Scope] = set()
         self._backlog: deque[Scope] = deque()
         self._waiting: list[anyio.Event] = []
@@ -120,11 +123,11 @@ class Connection:
                 event.waiter.response = event.response
                 event.waiter.event.set()
             case Notified():
-                self._notified(event.method)
+                self._notified(event.method, tasks)
             case Dropped():
                 log.debug("dropped: %s", event.reason)
 
-    def _notified(self, method: str) -> None:
+    def _notified(self, method: str, tasks: TaskGroup) -> None:
         if method == "notifications/initialized":
             # L-44: what nobody asked for goes only to clients that completed a handshake.
             handshake = self.session.handshake
@@ -133,7 +136,11 @@ class Connection:
             self.server.subscriptions.add_lists(self.listener, told)
         elif method == "notifications/roots/list_changed":
             self._roots = None
-            self._roots_version += 1
+            self.roots_version += 1
+            if self.server.access.wants_roots and self.listener.places:
+                self.listener.hold()
+                tasks.start_soon(self._settle_roots)
+            self._tell_resources_changed(self.listener)
 
     async def _serve(self, scope: Scope, tasks: TaskGroup) -> None:
         """Run one handler and send its answer, unless the peer has cancelled it meanwhile."""
@@ -208,15 +215,18 @@ class Connection:
         listener = Listener(self.outbox.post, scope.id)
         ended = self.streams[scope.id] = anyio.Event()
         hub = self.server.subscriptions
+        self._listeners.add(listener)
         try:
             # The acknowledgement takes the same way as the notices, so nothing can overtake it.
             listener.tell("notifications/subscriptions/acknowledged", {"notifications": accepted})
             hub.add_lists(listener, [kind for kind in LIST_KINDS if accepted.get(f"{kind}ListChanged")])
             for uri in accepted.get("resourceSubscriptions", ()):
                 hub.add_uri(listener, uri)
+            await self._place(listener)
             await ended.wait()
         finally:
             hub.drop(listener)
+            self._listeners.discard(listener)
             del self.streams[scope.id]
             if scope.closed:
                 self.outbox.forget(listener)  # S-7: nothing more after a cancellation
@@ -235,6 +245,49 @@ class Connection:
             await self.send(notification("notifications/cancelled", {"requestId": id}))
 
     # Questions to a handshake client.
+
+    # What a change of the client's roots does to its subscriptions.
+
+    async def _settle_roots(self) -> None:
+        """Ask for the new roots, and let each subscription go on that is still inside the allowed places."""
+        await self._settle(self.listener, self.listener.places, await self.roots(None))
+
+    async def _place(self, listener: Listener) -> None:
+        """Find out where the subscriptions of a new stream lie; it hears nothing of them before."""
+        listener.places = {uri: None for uri in listener.uris if self.server.is_in_places(uri)}
+        if listener.places:
+            listener.hold()
+            await self._settle(listener, listener.places, self.told_roots)
+
+    async def hear_roots(self, roots: "Sequence[Root]") -> None:
+        """A stateless client told its roots: if they are others than before, its subscriptions follow them."""
+        told = list(roots)
+        if told == self.told_roots:
+            return
+        self.told_roots = told
+        self.roots_version += 1
+        streams = [each for each in self._listeners if each.subscription is not None]
+        for listener in streams:
+            listener.hold()
+        for listener in streams:
+            await self._settle(listener, listener.places, told)
+            self._tell_resources_changed(listener)
+
+    async def _settle(self, listener: Listener, uris: Iterable[str], roots: "Sequence[Root]") -> None:
+        found: dict[str, Places | None] = {}
+        version = self.roots_version
+        for uri in list(uris):
+            try:
+                found[uri] = await self.server.watch_places(uri, roots)
+            except ToolError:
+                found[uri] = None
+        if version == self.roots_version:  # else they changed again, and somebody else is at it
+            self.server.subscriptions.settle(listener, found)
+
+    def _tell_resources_changed(self, listener: Listener) -> None:
+        """Which directories there are is part of the list of resources, where resources lie in places."""
+        if "resources" in listener.lists and self.server.catalogue.in_places:
+            listener.tell("notifications/resources/list_changed", {})
 
     async def ask_all(self, questions: "Mapping[str, Question[Any]]", scope: Scope) -> dict[str, Any]:
         """Send every question at once and wait for all answers."""
@@ -263,7 +316,7 @@ class Connection:
             raise first
         return answers
 
-    async def _ask(self, question: "Question[Any]", scope: Scope) -> Json:
+    async def _ask(self, question: "Question[Any]", scope: Scope | None) -> Json:
         from .asking import refusal
 
         handshake = self.session.handshake
@@ -276,7 +329,7 @@ class Connection:
         waiter = _Waiter()
         id, message = self.session.ask(question.method, params, waiter)
         self._step()
-        about = scope.id
+        about = None if scope is None else scope.id
         try:
             await self._channel.send(message, about=about)
             with anyio.move_on_after(question.timeout):
@@ -295,22 +348,21 @@ class Connection:
             raise refusal(waiter.response.error or McpError("no result"))
         return waiter.response.result
 
-    async def roots(self, scope: Scope) -> "list[Root]":
+    async def roots(self, scope: Scope | None) -> "list[Root]":
         """The client's roots, asked once and again after it says they changed (RO-6)."""
         async with self._roots_lock:  # calls at the same time ask once
             return await self._ask_roots(scope)
 
-    async def _ask_roots(self, scope: Scope) -> "list[Root]":
-        from ..errors import ToolError
+    async def _ask_roots(self, scope: Scope | None) -> "list[Root]":
         from .asking import Question
 
         while self._roots is None:
-            question, version = Question.roots(), self._roots_version
+            question, version = Question.roots(), self.roots_version
             try:
                 roots = question.read(await self._ask(question, scope))
             except ToolError:
                 # A client that declares roots and does not answer is not asked again at every call.
                 roots = []
-            if version == self._roots_version:  # else they changed while the answer was on its way
+            if version == self.roots_version:  # else they changed while the answer was on its way
                 self._roots = roots
         return self._roots

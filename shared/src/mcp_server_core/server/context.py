@@ -145,16 +145,16 @@ class Context(Generic[S]):
         if not self._scope.era.stateless:
             return await self._connection.roots(self._scope)
         if self._scope.method not in MAY_ASK:
-            return []  # MR-1: a list cannot ask
+            return self._caller.told_roots  # MR-1: a list cannot ask
         if self._roots is None:
             self._roots = await self._ask_one(Question.roots(), "roots")
+            await self._caller.hear_roots(self._roots)
         return self._roots
 
     async def places(self) -> "Places":
         """The directories this client may use: what the operator granted, narrowed by the client's roots."""
         server = self._caller.server
-        roots = await self.roots() if server.access.wants_roots else []
-        return await self.in_thread(server.access.places, tuple(root.uri for root in roots))
+        return await server.places(await self.roots() if server.access.wants_roots else [])
 
     @property
     def max_chars(self) -> int:

@@ -20,6 +20,7 @@ from .tools import error_result
 
 if TYPE_CHECKING:
     from .app import Server
+    from .asking import Root
     from .caller import Caller
     from .connection import Connection
 
@@ -192,9 +193,18 @@ async def _resources_subscribe(call: Call) -> Json:
     uri = take(call.params, "uri", str)
     if not call.server.may_watch(uri):
         raise ResourceNotFound(uri)
-    await call.server.opened()  # whatever notices the changes is part of the state
-    call.server.subscriptions.add_uri(call.connection.listener, uri)
+    ctx = await call.context()  # whatever notices the changes is part of the state
+    connection, version = call.connection, -1
+    places = None
+    while version != connection.roots_version:  # else the roots changed while we looked
+        version = connection.roots_version
+        places = await call.server.watch_places(uri, await _roots(call, ctx))
+    call.server.subscriptions.add_uri(connection.listener, uri, places)
     return {}
+
+
+async def _roots(call: Call, ctx: Context[Any]) -> "list[Root]":
+    return await ctx.roots() if call.server.access.wants_roots else []
 
 
 async def _resources_unsubscribe(call: Call) -> Json:
@@ -216,10 +226,23 @@ async def _subscriptions_listen(call: Call) -> Json:
     uris = take(wanted, "resourceSubscriptions", list, [])
     if any(type(uri) is not str for uri in uris):
         raise InvalidParams("`resourceSubscriptions` is a list of URIs")
+    ctx = await call.context()  # whatever notices the changes is part of the state
     if uris:
-        accepted["resourceSubscriptions"] = [uri for uri in dict.fromkeys(uris) if call.server.may_watch(uri)]
-    await call.server.opened()  # whatever notices the changes is part of the state
+        roots = await _roots(call, ctx)
+        accepted["resourceSubscriptions"] = [
+            uri for uri in dict.fromkeys(uris) if await _accepts(call.server, uri, roots)
+        ]
     return await call.caller.listen(call.scope, accepted)
+
+
+async def _accepts(server: "Server[Any]", uri: str, roots: "list[Root]") -> bool:
+    if not server.may_watch(uri):
+        return False
+    try:
+        await server.watch_places(uri, roots)
+    except ToolError:
+        return False
+    return True
 
 
 async def _prompts_list(call: Call) -> Json:

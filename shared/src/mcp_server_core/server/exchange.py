@@ -3,7 +3,7 @@
 What a handler says on the way goes out through `say`; when whoever serves the exchange cancels it, the client is gone.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..channel import Reply
@@ -18,6 +18,7 @@ from .subscriptions import LIST_KINDS, Listener
 
 if TYPE_CHECKING:
     from .app import Server
+    from .asking import Root
 
 Say: TypeAlias = Callable[[Json], Awaitable[None]]
 
@@ -58,6 +59,14 @@ class Exchange:
         finally:
             scope.closed = True
 
+    @property
+    def told_roots(self) -> "list[Root]":
+        """None: no request knows of another."""
+        return []
+
+    async def hear_roots(self, roots: "Sequence[Root]") -> None:
+        """Nothing outlives this request."""
+
     async def send(self, message: Json, *, about: RequestId | None = None) -> None:
         """Say something before the answer."""
         await self._say(message)
@@ -70,7 +79,7 @@ class Exchange:
         listener.tell("notifications/subscriptions/acknowledged", {"notifications": accepted})
         hub.add_lists(listener, [kind for kind in LIST_KINDS if accepted.get(f"{kind}ListChanged")])
         for uri in accepted.get("resourceSubscriptions", ()):
-            hub.add_uri(listener, uri)
+            hub.add_uri(listener, uri, await self.server.watch_places(uri, ()))
         self.server.listening.add(self)
         try:
             while (waiting := await outbox.take()) is not None:

@@ -7,7 +7,7 @@ a server; `Server(parts=[...])` says what a server is made of.
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from inspect import signature
-from typing import Any, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 from ..errors import LocalProtocolError
 from ..protocol.messages import Json
@@ -15,10 +15,14 @@ from ..protocol.profile import CacheHint
 from ..protocol.uris import Template, is_template, valid_uri
 from .content import Link
 
+if TYPE_CHECKING:
+    from ..places import Places
+
 Function: TypeAlias = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 Completer: TypeAlias = Callable[..., Iterable[str] | Awaitable[Iterable[str]]]
 C = TypeVar("C", bound=Completer)
+Admit: TypeAlias = Callable[[Any, "Places", str], Awaitable[None]]
 Lister: TypeAlias = Callable[..., Iterable[Link] | Awaitable[Iterable[Link]]]
 L = TypeVar("L", bound=Lister)
 
@@ -63,7 +67,7 @@ class ToolEntry:
 class ResourceEntry:
     """A resource, or a family of resources named by a URI template."""
 
-    __slots__ = ("cache", "function", "mime_type", "name", "template", "title", "uri", "watch")
+    __slots__ = ("admit", "cache", "function", "mime_type", "name", "template", "title", "uri", "watch")
 
     def __init__(
         self,
@@ -74,6 +78,7 @@ class ResourceEntry:
         mime_type: str | None,
         watch: bool,
         cache: CacheHint,
+        admit: "Admit | None" = None,
     ) -> None:
         self.template = Template(uri) if is_template(uri) else None
         if self.template is None and not valid_uri(uri):
@@ -88,6 +93,7 @@ class ResourceEntry:
         self.mime_type = mime_type
         self.watch = watch
         self.cache = cache
+        self.admit = admit
 
 
 class PromptEntry:
@@ -183,17 +189,20 @@ class Registry:
         *,
         mime_type: str | None = None,
         watch: bool = False,
+        admit: "Admit | None" = None,
         name: str | None = None,
         cache: CacheHint = CacheHint(),  # noqa: B008 - a NamedTuple does not change
     ) -> Callable[[F], F]:
         """Offer a resource, or with `{variables}` in the URI a family of them.
 
-        With `watch`, clients may subscribe to it; tell them of changes with `changed(uri)`.
+        With `watch`, clients may subscribe to it; tell them of changes with `changed(uri)`. `admit` is for
+        what lies in allowed places: it gets the state, the caller's places and the URI, and raises ToolError unless
+        that caller may watch it. It is asked again whenever the caller's roots change.
         """
 
         def register(function: F) -> F:
             self.resources.append(
-                ResourceEntry(function, uri, name or function.__name__, title, mime_type, watch, cache)
+                ResourceEntry(function, uri, name or function.__name__, title, mime_type, watch, cache, admit)
             )
             return function
 

@@ -1,10 +1,13 @@
 """Who listens to what. One `publish` reaches the subscribers of both eras, each exactly once."""
 
 from collections.abc import Callable, Iterable
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ..protocol.messages import Json, RequestId, notification
 from ..protocol.revisions import META_SUBSCRIPTION
+
+if TYPE_CHECKING:
+    from ..places import Places
 
 ListKind: TypeAlias = Literal["tools", "prompts", "resources"]
 LIST_KINDS: tuple[ListKind, ...] = ("tools", "prompts", "resources")
@@ -17,7 +20,7 @@ Post: TypeAlias = Callable[[NoticeKey, Json], None]
 class Listener:
     """One handshake session, or one listen stream: where its notices go and what they look like."""
 
-    __slots__ = ("_meta", "_post", "lists", "subscription", "uris")
+    __slots__ = ("_meta", "_missed", "_post", "lists", "places", "subscription", "uris")
 
     def __init__(self, post: Post, subscription: RequestId | None = None) -> None:
         self._post = post
@@ -25,12 +28,33 @@ class Listener:
         # SU-2: every notice of a listen stream carries its id; a handshake session needs none.
         self._meta: Json | None = None if subscription is None else {META_SUBSCRIPTION: subscription}
         self.uris: set[str] = set()
+        self.places: dict[str, Places | None] = {}
+        """For what lies in allowed places: the caller's, or None while it is outside them."""
+        self._missed: set[str] | None = None
         self.lists: set[ListKind] = set()
 
     def tell(self, method: str, params: Json) -> None:
         """Queue a notice; one that is still waiting to be sent is not queued twice."""
         body = params if self._meta is None else {**params, "_meta": self._meta}
         self._post((self, method, params.get("uri")), notification(method, body or None))
+
+    def update(self, uri: str) -> None:
+        """Tell of a change, if the caller may know of it: now, later, or never."""
+        if uri in self.places and self._missed is not None:
+            self._missed.add(uri)
+        elif self.places.get(uri, True) is not None:
+            self.tell("notifications/resources/updated", {"uri": uri})
+
+    def hold(self) -> None:
+        """The caller's places are being decided again: until then it hears nothing of what lies in them."""
+        self._missed = set() if self._missed is None else self._missed
+
+    def settle(self, places: "dict[str, Places | None]") -> None:
+        """They are decided."""
+        self.places.update({uri: found for uri, found in places.items() if uri in self.uris})
+        missed, self._missed = self._missed or set(), None
+        for uri in sorted(missed & self.uris):
+            self.update(uri)
 
 
 class Subscriptions:
@@ -54,15 +78,28 @@ class Subscriptions:
             listener.lists.add(kind)
             self._by_list[kind].add(listener)
 
-    def add_uri(self, listener: Listener, uri: str) -> None:
-        """Tell a listener when this resource changes."""
+    def places(self, uri: str) -> "set[Places]":
+        """The allowed places of everyone who watches a resource that lies in one, and may."""
+        listeners = self._by_uri.get(uri, ())
+        return {places for listener in listeners if (places := listener.places.get(uri)) is not None}
+
+    def settle(self, listener: Listener, places: "dict[str, Places | None]") -> None:
+        """What a listener may watch has been decided again."""
+        listener.settle(places)
+        self._on_change()
+
+    def add_uri(self, listener: Listener, uri: str, places: "Places | None" = None) -> None:
+        """Tell a listener when this resource changes; `places` is where it lies, if it lies in any."""
         listener.uris.add(uri)
+        if places is not None:
+            listener.places[uri] = places
         self._by_uri.setdefault(uri, set()).add(listener)
         self._on_change()
 
     def drop_uri(self, listener: Listener, uri: str) -> None:
         """Stop telling a listener about this resource; unknown ones do no harm (R-10)."""
         listener.uris.discard(uri)
+        listener.places.pop(uri, None)
         listeners = self._by_uri.get(uri)
         if listeners is not None:
             listeners.discard(listener)
@@ -80,7 +117,7 @@ class Subscriptions:
     def publish_updated(self, uri: str) -> None:
         """A resource changed."""
         for listener in self._by_uri.get(uri, ()):
-            listener.tell("notifications/resources/updated", {"uri": uri})
+            listener.update(uri)
 
     def publish_list_changed(self, kind: ListKind) -> None:
         """A list changed."""
