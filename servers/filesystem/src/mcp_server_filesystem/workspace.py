@@ -1,23 +1,23 @@
-"""What all calls share: the watcher of the directories, and what the operator said about texts."""
+"""What all calls share: threads with deadlines, the watcher, and what the operator said about texts."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import NamedTuple
 
-from .watcher import Watcher, open_watcher
+from .deadlines import SECONDS, Deadlines
+from .watcher import Watcher
 
 
 class Workspace(NamedTuple):
     """The server's state."""
 
+    deadlines: Deadlines
     watcher: Watcher
     fallback: str
     """The encoding of texts that are neither UTF-8 nor say what they are."""
 
 
 @asynccontextmanager
-async def open_workspace(directories: Sequence[Path], fallback: str) -> AsyncGenerator[Workspace]:
-    """Watch the directories for as long as the server runs."""
-    async with open_watcher(directories) as watcher:
-        yield Workspace(watcher, fallback)
+async def open_workspace(fallback: str, seconds: float = SECONDS) -> AsyncGenerator[Workspace]:
+    """Nothing runs until somebody asks for it."""
+    yield Workspace(Deadlines(seconds), Watcher(), fallback)

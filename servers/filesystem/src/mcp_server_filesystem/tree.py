@@ -1,0 +1,190 @@
+"""A directory and what is below it, level by level, as far as a budget goes. Knows nothing of MCP.
+
+Level by level, because a reader is helped more by the whole of the upper levels than by one branch in full. What
+is not opened up says how many entries it has.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, NotRequired
+
+from typing_extensions import TypedDict
+
+from .globs import compile_exclusion
+from .jobs import Job
+from .listing import Kind, kind_of
+from .trails import Parts
+from .walking import MAX_DEPTH, Level, Skipping, Visit, Walker, open_walker
+
+if TYPE_CHECKING:
+    from mcp_server_core.places import Spot
+
+_FIELDS = len('{"name":"","type":"directory","children":[]},')
+_FILE_FIELDS = len('{"name":"","type":"file"},')
+_ENOUGH = 64  # characters left with which nothing more is tried
+
+
+class Node(TypedDict):
+    """One name in the tree. A directory without `children` is not opened up."""
+
+    name: str
+    type: Kind
+    children: NotRequired[list["Node"]]
+    entries: NotRequired[int]
+    hidden: NotRequired[Literal["ignored", "depth", "budget"]]
+
+
+class Shape(NamedTuple):
+    """How much of the tree is wanted."""
+
+    excluded: Sequence[str] = ()
+    ignoring: bool = True
+    max_depth: int | None = None
+
+
+class Tree(NamedTuple):
+    """What was found."""
+
+    nodes: list[Node]
+    more: int  # entries of the first level that did not fit
+    why: str  # not everything was opened up; empty if it was
+    unreadable: int
+
+
+class _Open(NamedTuple):
+    """A directory that waits to be opened up."""
+
+    node: Node
+    parts: Parts
+    levels: tuple[Level, ...]
+
+
+def grow(top: "Spot", shape: Shape, job: Job, *, budget: int) -> Tree:
+    """The tree below a directory, in at most about `budget` characters of JSON."""
+    skipping = Skipping(shape.ignoring, compile_exclusion(shape.excluded))
+    with open_walker(top, job, skipping) as walker:
+        return _Growth(walker, job, shape.max_depth, budget).run()
+
+
+class _Growth:
+    """One tree while it grows."""
+
+    def __init__(self, walker: Walker, job: Job, max_depth: int | None, budget: int) -> None:
+        self._walker = walker
+        self._job = job
+        self._max_depth = MAX_DEPTH if max_depth is None else min(max_depth, MAX_DEPTH)
+        self._left = budget
+        self._waiting: deque[_Open] = deque()
+        self._why = ""
+
+    def run(self) -> Tree:
+        visit = self._walker.visit(())
+        nodes, more = ([], 0) if visit is None else self._open_first(visit)
+        while self._waiting:
+            self._open(self._waiting.popleft())
+        return Tree(nodes, more, self._why, self._walker.unreadable)
+
+    def _open_first(self, visit: Visit) -> tuple[list[Node], int]:
+        """The first level is shown as far as it fits, the others as a whole or not at all."""
+        nodes = self._nodes(visit)
+        kept = len(nodes)
+        cost = _cost(visit)
+        while kept and cost > self._left:
+            kept -= 1
+            cost -= len(nodes[kept]["name"]) + _FIELDS
+        self._left -= cost
+        if kept < len(nodes):
+            self._why = "the result is full"
+            shown = {id(node) for node in nodes[:kept]}
+            self._waiting = deque(item for item in self._waiting if id(item.node) in shown)
+        return nodes[:kept], len(nodes) - kept
+
+    def _open(self, item: _Open) -> None:
+        node, parts, levels = item
+        self._why = self._why or self._job.exhausted
+        if self._left < _ENOUGH or (self._why and self._why != "the result is full"):
+            self._why = self._why or "the result is full"
+            node["hidden"] = "budget"
+            return
+        if len(parts) >= self._max_depth:
+            self._hide(node, parts, "depth")
+            return
+        visit = self._walker.visit(parts, levels)
+        if visit is None:
+            node["children"] = []
+            return
+        cost = _cost(visit)
+        if cost > self._left:
+            self._why = "the result is full"
+            node["entries"] = len(visit.directories) + len(visit.others) + len(visit.ignored)
+            node["hidden"] = "budget"
+            return
+        self._left -= cost
+        node["children"] = self._nodes(visit)
+
+    def _nodes(self, visit: Visit) -> list[Node]:
+        nodes: list[Node] = [{"name": entry.name, "type": kind_of(entry)} for entry in visit.others]
+        if not visit.directories and not visit.ignored:
+            return nodes
+        waiting, parts, levels = self._waiting, visit.parts, visit.levels
+        for name in visit.directories:
+            node: Node = {"name": name, "type": "directory"}
+            nodes.append(node)
+            waiting.append(_Open(node, (*parts, name), levels))
+        for name in visit.ignored:
+            node = {"name": name, "type": "directory"}
+            nodes.append(node)
+            self._hide(node, (*parts, name), "ignored")
+        nodes.sort(key=_name)
+        return nodes
+
+    def _hide(self, node: Node, parts: Parts, why: Literal["ignored", "depth"]) -> None:
+        count = self._walker.count(parts)
+        node["hidden"] = why
+        if count is not None:
+            node["entries"] = count
+
+
+def _name(node: Node) -> str:
+    return node["name"]
+
+
+def _cost(visit: Visit) -> int:
+    """About how many characters of JSON the entries take."""
+    cost = len(visit.others) * _FILE_FIELDS + sum([len(entry.name) for entry in visit.others])
+    for names in (visit.directories, visit.ignored):
+        cost += sum(map(len, names)) + len(names) * (_FIELDS + 30 * (names is visit.ignored))
+    return cost
+
+
+def outline(nodes: list[Node], shown: Callable[[str], str] = str) -> str:
+    """The tree as indented names; directories end with a slash."""
+    lines: list[str] = []
+    _outline(nodes, "", lines, shown)
+    return "\n".join(lines)
+
+
+def _outline(nodes: list[Node], indent: str, lines: list[str], shown: Callable[[str], str]) -> None:
+    deeper = f"{indent}  "
+    for node in nodes:
+        kind = node["type"]
+        if kind == "file":
+            lines.append(f"{indent}{shown(node['name'])}")
+        elif kind == "directory":
+            lines.append(f"{indent}{shown(node['name'])}/{_remark(node)}")
+            children = node.get("children")
+            if children:
+                _outline(children, deeper, lines, shown)
+        else:
+            lines.append(f"{indent}{shown(node['name'])} ({kind})")
+
+
+_REMARKS = {"ignored": "ignored", "depth": "not opened: maxDepth", "budget": "not opened: result full"}
+
+
+def _remark(node: Node) -> str:
+    hidden = node.get("hidden")
+    if hidden is None:
+        return ""
+    entries = node.get("entries")
+    return f" ({_REMARKS[hidden]})" if entries is None else f" ({entries} entries, {_REMARKS[hidden]})"
