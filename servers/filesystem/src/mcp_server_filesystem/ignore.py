@@ -68,8 +68,8 @@ class IgnoreFile:
 def parse_rules(text: str) -> list[Rule]:
     """The rules in the order of the file."""
     rules: list[Rule] = []
-    for line in text.removeprefix("\ufeff").splitlines():
-        rule = _parse_rule(line)
+    for line in text.removeprefix("\ufeff").split("\n"):
+        rule = _parse_rule(line.removesuffix("\r"))
         if rule is not None:
             rules.append(rule)
         if len(rules) == MAX_RULES:

@@ -31,9 +31,10 @@ def find_lines(fd: int, needle: Needle, context: int, job: Job) -> Iterator[Line
     first = os.read(fd, BLOCK)
     if len(first) < BLOCK and first[:2] not in _UTF_16:
         # Most files are small and end here.
-        if next(needle.offsets(first, 0), None) is None or b"\0" in first:
+        text = first.removeprefix(_UTF_8_MARK)
+        if not text or next(needle.offsets(text, 0), None) is None or b"\0" in text:
             return iter(())
-        return _in_window(_Window(first.removeprefix(_UTF_8_MARK), 0, None, 1), needle, context)
+        return _in_window(_Window(text, 0, None, 1), needle, context)
     return _in_blocks(_blocks(fd, first), needle, context, job)
 
 

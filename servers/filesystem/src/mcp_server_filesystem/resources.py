@@ -1,5 +1,8 @@
 """What a model may read and watch: files and directories by their `file:` URI."""
 
+# Paths here are text to show.
+# ruff: noqa: PTH119
+
 import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -9,6 +12,8 @@ from mcp_server_core import Contents, Context, Link, Registry, ResourceNotFound,
 
 from .deadlines import bounded
 from .listing import list_names
+from .media import sniff
+from .text import NotText, decode
 from .watcher import look, wait_for_changes
 from .workspace import Workspace
 
@@ -29,11 +34,12 @@ async def admit(workspace: Workspace, places: "Places", uri: str) -> None:
 @resources.resource("file:///{+path}", "File or directory", name="file", watch=True, admit=admit)
 async def read_path(path: str, ctx: Context[Workspace]) -> Contents:
     """A file as text or bytes, or a directory as the names in it, those of directories with a slash."""
-    uri = f"file:///{path}"
-    return await bounded(ctx, _read, await ctx.places(), uri, ctx.max_chars)
+    # The template took the percents out; a name may hold one of its own.
+    uri = f"file:///{path.replace('%', '%25')}"
+    return await bounded(ctx, _read, await ctx.places(), uri, ctx.max_chars, ctx.state.fallback)
 
 
-def _read(places: "Places", uri: str, budget: int) -> Contents:
+def _read(places: "Places", uri: str, budget: int, fallback: str) -> Contents:
     import stat
 
     from mcp_server_core.places import Missing
@@ -45,8 +51,17 @@ def _read(places: "Places", uri: str, budget: int) -> Contents:
         raise ResourceNotFound(uri) from None
     if stat.S_ISDIR(found.st_mode):
         return Contents(_names(spot, budget), "text/plain")
-    data = spot.read_bytes(LARGEST)
-    return Contents(data, "application/octet-stream")
+    return _contents(spot.read_bytes(LARGEST), spot.name, fallback)
+
+
+def _contents(data: bytes, name: str, fallback: str) -> Contents:
+    """Text if it is text, else bytes."""
+    kind = sniff(data[: 1 << 16], name)
+    try:
+        text, _ = decode(data, fallback=fallback)
+    except NotText:
+        return Contents(data, kind)
+    return Contents(text, kind if kind != "application/octet-stream" else "text/plain")
 
 
 def _names(spot: "Spot", budget: int) -> str:

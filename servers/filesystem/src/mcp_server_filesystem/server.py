@@ -17,7 +17,9 @@ from .tools.writing import writing
 from .workspace import Workspace, open_workspace
 
 
-def build(directories: Sequence[str], *, fallback: str = FALLBACK, patience: float = SECONDS) -> Server[Workspace]:
+def build(
+    directories: Sequence[str], *, fallback: str = FALLBACK, patience: float = SECONDS
+) -> Server[Workspace]:
     """Put the server together; ValueError when a directory or the fallback encoding makes no sense.
 
     `patience` is how many seconds a disk may be silent before a call gives up on it.

@@ -45,10 +45,15 @@ class Hit(NamedTuple):
     path: str  # relative to the start; empty if the start is the file
     line: Line
 
-    def size(self) -> int:
-        """About how many characters it takes to tell."""
+    def size(self, each: int) -> int:
+        """About how many characters it takes to tell, when every path takes `each` besides its own."""
         around = self.line.before + self.line.after
-        return sum(map(len, around)) + len(self.line.text) + (len(self.path) + 16) * (len(around) + 2)
+        return (
+            sum(map(len, around))
+            + len(self.line.text)
+            + (len(self.path) + each + 16) * (len(around) + 1)
+            + 40
+        )
 
 
 class Hits(NamedTuple):
@@ -68,9 +73,9 @@ def search_text(
     """The lines that match, in the order of the walk, as far as limit and budget go."""
     needle = query.needle()
     glob = _compile_file_glob(query.glob)
+    tally = _Tally(limit, budget, len(top.path), since)
     if stat.S_ISREG(top.stat().st_mode):
-        return _in_one_file(top, needle, query, job, _Tally(limit, budget, since))
-    tally = _Tally(limit, budget, since)
+        return _in_one_file(top, needle, query, job, tally)
     with open_walker(top, job, Skipping(query.ignoring)) as walker:
         start = tuple(str(since[0]).split("/")[:-1]) if since else ()
         for visit in walker.depth_first(start):
@@ -93,8 +98,9 @@ def search_text(
 class _Tally:
     """What is collected, until it is enough."""
 
-    def __init__(self, limit: int, budget: int, since: Position | None) -> None:
+    def __init__(self, limit: int, budget: int, each: int, since: Position | None) -> None:
         self.files = 0
+        self._each = each
         self._hits: list[Hit] = []
         self._limit = limit
         self._left = budget
@@ -110,7 +116,7 @@ class _Tally:
         """Add a line; False when there is no room for it."""
         if self._since is not None and (_order(hit.path), hit.line.number) <= self._since:
             return True
-        self._left -= hit.size()
+        self._left -= hit.size(self._each)
         full = f"{self._limit} lines were found" if len(self._hits) == self._limit else ""
         full = full or ("the result is full" if self._left < 0 and self._hits else "")
         if full:

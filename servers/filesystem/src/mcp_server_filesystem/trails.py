@@ -41,11 +41,7 @@ class Trail(Protocol):
 @contextmanager
 def open_trail(top: "Spot") -> Generator[Trail]:
     """The trail that starts at a directory; a ToolError says why there is none."""
-    trail: Trail
-    if _HAS_HANDLES:
-        trail = HandleTrail(top.open(os.O_RDONLY | os.O_DIRECTORY))
-    else:
-        trail = SpotTrail(top)
+    trail: Trail = HandleTrail(top.open(os.O_RDONLY | os.O_DIRECTORY)) if _HAS_HANDLES else SpotTrail(top)
     try:
         yield trail
     finally:

@@ -187,4 +187,6 @@ def _remark(node: Node) -> str:
     if hidden is None:
         return ""
     entries = node.get("entries")
-    return f" ({_REMARKS[hidden]})" if entries is None else f" ({entries} entries, {_REMARKS[hidden]})"
+    if entries is None:
+        return f" ({_REMARKS[hidden]})"
+    return f" ({entries} {'entry' if entries == 1 else 'entries'}, {_REMARKS[hidden]})"

@@ -165,16 +165,17 @@ async def directory_tree(
 ) -> Result[Branches]:
     """Show what is below a directory, level by level as far as it fits; unopened directories say how many entries they have."""
     shape = Shape(excludePatterns or (), not includeIgnored, maxDepth)
-    tree = await followed(ctx, _grow, await ctx.places(), path, shape, ctx.max_chars - ROOM)
-    data: Branches = {"path": path, "tree": tree.nodes, "truncated": bool(tree.why)}
+    top, tree = await followed(ctx, _grow, await ctx.places(), path, shape, ctx.max_chars - ROOM)
+    data: Branches = {"path": top, "tree": tree.nodes, "truncated": bool(tree.why)}
     if tree.more:
         data["more"] = tree.more
     return Result(data, "\n".join([outline(tree.nodes) or "The directory is empty.", *_tree_notes(tree)]))
 
 
-def _grow(job: Job, places: "Places", path: str, shape: Shape, budget: int) -> Tree:
+def _grow(job: Job, places: "Places", path: str, shape: Shape, budget: int) -> tuple[str, Tree]:
+    spot = places.resolve(path)
     try:
-        return grow(places.resolve(path), shape, job, budget=budget)
+        return spot.path, grow(spot, shape, job, budget=budget)
     except ValueError as error:
         raise ToolError(f"`excludePatterns`: {error}.") from None
 
