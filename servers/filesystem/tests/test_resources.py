@@ -34,7 +34,7 @@ async def test_each_allowed_directory_is_a_resource_and_files_are_a_template(
         ("grün.txt", "grün".encode(), {"mimeType": "text/plain", "text": "grün"}),
         ("utf16", "hi".encode("utf-16"), {"mimeType": "text/plain", "text": "hi"}),
         ("a%20b #?.txt", b"odd", {"mimeType": "text/plain", "text": "odd"}),
-        ("data", b"\0\1\2\3", {"mimeType": "application/octet-stream", "blob": "AAECAw=="}),
+        ("dot.png", b"\x89PNG\r\n\x1a\n\0\0", {"mimeType": "image/png", "blob": "iVBORw0KGgoAAA=="}),
         ("empty", b"", {"mimeType": "text/plain", "text": ""}),
     ],
 )

@@ -231,7 +231,7 @@ async def test_long_work_reports_progress_and_stops_when_it_is_cancelled(root: P
 
             async def search() -> None:
                 await client.call_tool(
-                    "search_text", {"path": ".", "pattern": "(a?){14}b", "regex": True}, progress=report
+                    "search_text", {"path": ".", "pattern": "a.*[bc]", "regex": True}, progress=report
                 )
 
             tasks.start_soon(search)

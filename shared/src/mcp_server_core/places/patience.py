@@ -13,6 +13,15 @@ T = TypeVar("T")
 PATIENCE = 2.0  # seconds; a disk that sleeps answers within a few, and is waited for by those who need it
 
 
+def ask_briefly(question: Callable[[], T], otherwise: T, seconds: float = PATIENCE) -> T:
+    """The answer, or `otherwise` when there is none in time. A thread that hangs is left behind."""
+    answers: list[T] = []
+    asking = threading.Thread(target=lambda: answers.append(question()), daemon=True)
+    asking.start()
+    asking.join(seconds)
+    return answers[0] if answers else otherwise
+
+
 class _Turn:
     __slots__ = ("lock", "since")
 

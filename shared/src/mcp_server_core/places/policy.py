@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from mcp_server_core.places.handles import Directory, Identity
+from mcp_server_core.places.patience import ask_briefly
 from mcp_server_core.places.refusals import shown
 from mcp_server_core.places.spelling import WINDOWS, expand_home, path_of_uri
 
@@ -51,12 +52,21 @@ def parse_grant(argument: str, *, read_only: bool = False) -> Grant:
     if not argument or "\0" in argument:
         raise ValueError("The name of an allowed directory is empty or holds a NUL byte.")
     bare, rights = split_rights(argument)
+    # A directory whose disk does not answer is taken as it is spelt: the server starts without it.
+    path, rights, is_file = ask_briefly(
+        lambda: _look_up(argument, bare, rights),
+        (os.path.normpath(os.path.join(os.getcwd(), expand_home(bare))), rights, False),
+    )
+    if is_file:
+        raise ValueError(f"{shown(argument)} is a file: name the directory that holds it.")
+    return Grant(path, writable=rights != "ro" and not read_only)
+
+
+def _look_up(argument: str, bare: str, rights: str) -> tuple[str, str, bool]:
     path = absolute(bare)
     if rights and not os.path.lexists(path) and os.path.isdir(absolute(argument)):
         path, rights = absolute(argument), ""
-    if os.path.exists(path) and not os.path.isdir(path):
-        raise ValueError(f"{shown(argument)} is a file: name the directory that holds it.")
-    return Grant(path, writable=rights != "ro" and not read_only)
+    return path, rights, os.path.exists(path) and not os.path.isdir(path)
 
 
 def parse_grants(arguments: Iterable[str], *, read_only: bool = False) -> tuple[Grant, ...]:
