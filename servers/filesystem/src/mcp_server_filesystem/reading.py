@@ -81,11 +81,9 @@ def read_tail(spot: Spot, terms: Terms, count: int) -> Excerpt:
         decoder = _decoder(coding, sample, terms)
         text = decoder.feed(data, final=True)
     start = _start_of_last(text, count)
-    if start == 0 and not complete:  # what was read does not begin where a line does
-        start = text.find("\n") + 1
-    cut = len(text) - start > terms.budget
-    if cut:
-        start = len(text) - terms.budget
+    cut = start == 0 and not complete  # what was read does not begin where a line does
+    if cut or len(text) - start > terms.budget:
+        start, cut = max(0, len(text) - terms.budget), True
         line = text.find("\n", start, len(text) - 1)
         start = line + 1 if line >= 0 else start
     return Excerpt(text[start:], _named(coding, decoder), decoder.damaged, cut=cut)
@@ -220,6 +218,7 @@ class _Page:
                 missing -= breaks
             drop = self._add(block, drop, spot)
             if self._chars > self._terms.budget:
+                self._more = any(blocks)
                 return
         self._add_text(self._decoder.feed(b"", final=True))
         if drop:
@@ -247,8 +246,9 @@ class _Page:
         text = self._pieces[0] if len(self._pieces) == 1 else "".join(self._pieces)
         budget = self._terms.budget
         coding, damaged = _named(self._coding, self._decoder), self._decoder.damaged
-        if len(text) > budget:
-            end = text.rfind("\n", 0, budget + 1)
+        end = text.rfind("\n", 0, budget + 1)
+        # The last line end of a file never makes a page of its own: nothing is there to go on with.
+        if len(text) > budget and (self._more or end + 1 < len(text)):
             if end < 0:
                 there = Position(start.line, start.column + budget)
                 return Excerpt(text[:budget], coding, damaged, start, there, cut=True)

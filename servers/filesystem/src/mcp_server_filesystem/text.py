@@ -25,6 +25,7 @@ _DECLARED = re.compile(rb"(?:coding|charset)\s*[:=]\s*[\"']?\s*([A-Za-z0-9][A-Za
 _NO_CHARSETS = {"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "utf_7", "utf-7"}
 _PROBE = "\n\r\t aZ09<>\"'#"
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
+_CONTROL_CHARACTERS = frozenset(_CONTROLS.decode("ascii"))
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
@@ -185,9 +186,15 @@ def _wide_without_bom(head: bytes) -> Coding | None:
     units = len(head) // 2
     high_last, high_first = head[1::2].count(0), head[::2].count(0)
     for zeros, others, codec in ((high_last, high_first, "utf-16-le"), (high_first, high_last, "utf-16-be")):
-        if zeros * 10 > units * 4 and others * 100 < units and _fits(head[: units * 2], codec, False):
+        if zeros * 10 > units * 4 and others * 100 < units and _is_clean(head[: units * 2], codec):
             return Coding(codec)
     return None
+
+
+def _is_clean(sample: bytes, codec: str) -> bool:
+    if not _fits(sample, codec, False):
+        return False
+    return not any(character in _CONTROL_CHARACTERS for character in sample.decode(codec, "ignore")[:1000])
 
 
 def _mostly_utf8(sample: bytes) -> bool:

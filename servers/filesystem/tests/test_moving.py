@@ -1,0 +1,284 @@
+"""Copying, moving, deleting and bringing back, as a client sees it."""
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mcp_server_core.places import Grant, OtherDisk, Places, Spot
+from mcp_server_filesystem import moving
+
+from .conftest import contents, desk_at
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(params=["another disk", "as if on another disk"])
+def disk(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A directory that no rename reaches: a real one where mounting is allowed, and one where the rename says so."""
+    made = tmp_path / "disk"
+    made.mkdir()
+    if request.param == "another disk":
+        mounting = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(made)]
+        if subprocess.run(mounting, check=False, capture_output=True).returncode:
+            pytest.skip("mounting is not allowed here")
+        yield made
+        subprocess.run(["umount", "-l", str(made)], check=True)
+        return
+    rename = Spot.rename_to
+
+    def refuse(self: Spot, other: Spot, *, overwrite: bool = False) -> None:
+        if self.place.path != other.place.path:
+            raise OtherDisk("another disk")
+        rename(self, other, overwrite=overwrite)
+
+    monkeypatch.setattr(Spot, "rename_to", refuse)
+    yield made
+
+
+async def test_a_file_and_a_directory_are_renamed(root: Path) -> None:
+    (root / "a.txt").write_text("a")
+    (root / "d").mkdir()
+    async with desk_at(root) as desk:
+        assert (
+            await desk.text("move_file", source="a.txt", destination="d/b.txt")
+            == "Moved 'a.txt' to 'd/b.txt'."
+        )
+        await desk.text("move_file", source="d", destination="e")
+    assert contents(root) == {"e": None, "e/b.txt": b"a"}
+
+
+@pytest.mark.parametrize("tool", ["move_file", "copy_file"])
+@pytest.mark.parametrize("taken", ["file", "directory", "link", "dangling"])
+async def test_nothing_is_ever_overwritten(root: Path, tool: str, taken: str) -> None:
+    (root / "a.txt").write_text("a")
+    (root / "file").write_text("precious")
+    (root / "directory").mkdir()
+    (root / "link").symlink_to("file")
+    (root / "dangling").symlink_to("nowhere")
+    before = contents(root)
+    async with desk_at(root) as desk:
+        assert f"'{taken}' exists already" in await desk.refusal(tool, source="a.txt", destination=taken)
+    assert contents(root) == before
+
+
+async def test_what_is_missing_is_named(root: Path) -> None:
+    (root / "a.txt").write_text("a")
+    async with desk_at(root) as desk:
+        for tool in ("move_file", "copy_file"):
+            assert "'gone' does not exist" in await desk.refusal(tool, source="gone", destination="b")
+            assert "its directory does not exist" in await desk.refusal(
+                tool, source="a.txt", destination="no/b"
+            )
+        assert "itself an allowed directory" in await desk.refusal("move_file", source=".", destination="x")
+
+
+async def test_a_directory_is_neither_moved_nor_copied_into_itself(root: Path) -> None:
+    (root / "d" / "e").mkdir(parents=True)
+    async with desk_at(root) as desk:
+        assert "is inside the directory" in await desk.refusal("copy_file", source="d", destination="d/e/f")
+        assert "not valid here" in await desk.refusal("move_file", source="d", destination="d/e/f")
+    assert contents(root) == {"d": None, "d/e": None}
+
+
+async def test_a_copy_has_the_content_and_no_more_rights(root: Path) -> None:
+    (root / "secret").write_text("s")
+    (root / "secret").chmod(0o600)
+    (root / "run").write_text("r")
+    (root / "run").chmod(0o755)
+    async with desk_at(root) as desk:
+        assert (
+            await desk.text("copy_file", source="secret", destination="b")
+            == "Copied 'secret' to 'b': 1 file."
+        )
+        await desk.text("copy_file", source="run", destination="c")
+    assert [(root / name).read_text() for name in "bc"] == ["s", "r"]
+    assert [stat.S_IMODE((root / name).stat().st_mode) for name in "bc"] == [0o600, 0o755]
+
+
+def make_tree(top: Path) -> None:
+    (top / "sub" / "deep").mkdir(parents=True)
+    (top / "a.txt").write_text("a")
+    (top / "sub" / "b.bin").write_bytes(bytes(range(256)) * 9000)
+    (top / "sub" / "deep" / "run").write_text("r")
+    (top / "sub" / "deep" / "run").chmod(0o711)
+    (top / "link").symlink_to("sub/b.bin")
+    (top / "sub").chmod(0o700)
+
+
+async def test_a_directory_is_copied_with_all_that_is_in_it(root: Path) -> None:
+    make_tree(root / "tree")
+    async with desk_at(root) as desk:
+        assert (
+            await desk.text("copy_file", source="tree", destination="copy")
+            == "Copied 'tree' to 'copy': 4 files."
+        )
+    assert contents(root / "copy") == contents(root / "tree")
+    assert stat.S_IMODE((root / "copy" / "sub").stat().st_mode) == 0o700
+    assert sorted(os.listdir(root)) == ["copy", "tree"]
+
+
+async def test_a_copy_that_fails_half_way_leaves_nothing_behind(root: Path) -> None:
+    make_tree(root / "tree")
+    os.mkfifo(root / "tree" / "sub" / "fifo")
+    async with desk_at(root) as desk:
+        assert "not a regular file" in await desk.refusal("copy_file", source="tree", destination="copy")
+    assert os.listdir(root) == ["tree"]
+
+
+async def test_a_file_moves_to_another_disk_with_all_it_has(root: Path, disk: Path) -> None:
+    (root / "a.txt").write_text("a")
+    (root / "a.txt").chmod(0o640)
+    os.utime(root / "a.txt", (1_000_000_000, 1_100_000_000))
+    (root / "link").symlink_to("a.txt")
+    (disk / "taken").write_text("t")
+    async with desk_at(root, disk) as desk:
+        assert "exists already" in await desk.refusal(
+            "move_file", source=str(root / "a.txt"), destination=str(disk / "taken")
+        )
+        await desk.text("move_file", source=str(root / "link"), destination=str(disk / "link"))
+        await desk.text("move_file", source=str(root / "a.txt"), destination=str(disk / "b.txt"))
+    found = (disk / "b.txt").stat()
+    assert (stat.S_IMODE(found.st_mode), found.st_mtime) == (0o640, 1_100_000_000)
+    assert contents(disk) == {"b.txt": b"a", "link": "a.txt", "taken": b"t"}
+    assert contents(root) == {}
+
+
+async def test_a_directory_moves_to_another_disk_and_back(root: Path, disk: Path) -> None:
+    make_tree(root / "tree")
+    before = contents(root / "tree")
+    async with desk_at(root, disk) as desk:
+        await desk.text("move_file", source=str(root / "tree"), destination=str(disk / "moved"))
+        assert (os.listdir(root), os.listdir(disk), contents(disk / "moved")) == ([], ["moved"], before)
+        assert stat.S_IMODE((disk / "moved" / "sub" / "deep" / "run").stat().st_mode) == 0o711
+        await desk.text("move_file", source=str(disk / "moved"), destination=str(root / "back"))
+    assert (os.listdir(disk), contents(root / "back")) == ([], before)
+
+
+async def test_a_directory_too_large_for_the_other_disk_stays_where_it_is(root: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "small"
+    disk.mkdir()
+    mounting = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(disk)]
+    if subprocess.run(mounting, check=False, capture_output=True).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        make_tree(root / "tree")
+        before = contents(root)
+        async with desk_at(root, disk) as desk:
+            for tool in ("move_file", "copy_file"):
+                said = await desk.refusal(tool, source=str(root / "tree"), destination=str(disk / "tree"))
+                assert "the disk is full" in said
+        assert (contents(root), os.listdir(disk)) == (before, [])
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+KILLED = """
+import os, sys
+from mcp_server_core.places import Grant, Places
+from mcp_server_filesystem import moving
+places = Places([Grant(sys.argv[1])])
+copied = 0
+def stop():
+    global copied
+    copied += 1
+    if copied == 3:
+        os.kill(os.getpid(), 9)
+    return False
+moving.copy(places.resolve("tree"), places.resolve("copy"), stop)
+"""
+
+
+def test_what_a_killed_copy_left_is_removed_by_the_next_one(root: Path) -> None:
+    make_tree(root / "tree")
+    done = subprocess.run([sys.executable, "-c", KILLED, str(root)], check=False)
+    assert done.returncode == -9
+    (left,) = [name for name in os.listdir(root) if name != "tree"]
+    assert left.startswith(moving.HIDDEN)
+    with Places([Grant(str(root))]) as places:
+        moving.copy(places.resolve("tree"), places.resolve("copy"), lambda: False)
+    assert sorted(os.listdir(root)) == ["copy", "tree"]
+
+
+def test_a_copy_that_is_still_running_is_left_alone(root: Path) -> None:
+    make_tree(root / "tree")
+    with Places([Grant(str(root))]) as places:
+        nested: list[int] = []
+
+        def stop() -> bool:
+            if not nested:
+                nested.append(moving.copy(places.resolve("tree"), places.resolve("second"), lambda: False))
+            return False
+
+        moving.copy(places.resolve("tree"), places.resolve("first"), stop)
+    assert contents(root / "first") == contents(root / "second") == contents(root / "tree")
+
+
+# --- the trash ----------------------------------------------------------------------------------------------------
+
+
+async def test_what_is_deleted_lies_in_the_trash_and_comes_back(root: Path) -> None:
+    make_tree(root / "tree")
+    (root / "tree" / "link").unlink()
+    before = contents(root)
+    async with desk_at(root) as desk:
+        said = await desk.text("delete_file", path="tree/sub/b.bin")
+        kept = Path(said.partition("It lies at '")[2].partition("'")[0])
+        assert (kept.is_file(), kept.parts[-3:]) == (True, ("tree", "sub", "b.bin"))
+        assert kept.is_relative_to(root / ".mcp-trash")
+        await desk.text("delete_file", path="tree")
+        assert [name for name in contents(root) if not name.startswith(".mcp-trash")] == []
+        assert await desk.text("delete_file", path="tree", restore=True) == "Restored 'tree' from the trash."
+        await desk.text("delete_file", path="tree/sub/b.bin", restore=True)
+    assert contents(root) == {".mcp-trash": None, ".mcp-trash/.gitignore": b"*\n", **before}
+
+
+async def test_the_last_of_several_deleted_at_a_path_comes_back(root: Path) -> None:
+    async with desk_at(root) as desk:
+        for content in ("first", "second"):
+            (root / "a.txt").write_text(content)
+            await desk.text("delete_file", path="a.txt")
+        await desk.text("delete_file", path="a.txt", restore=True)
+        assert (root / "a.txt").read_text() == "second"
+        assert "exists already" in await desk.refusal("delete_file", path="a.txt", restore=True)
+        (root / "a.txt").unlink()
+        await desk.text("delete_file", path="a.txt", restore=True)
+        assert (root / "a.txt").read_text() == "first"
+        (root / "a.txt").unlink()
+        assert "Nothing that was at 'a.txt' is in the trash" in await desk.refusal(
+            "delete_file", path="a.txt", restore=True
+        )
+
+
+async def test_only_its_owner_sees_into_the_trash(root: Path) -> None:
+    (root / "a.txt").write_text("a")
+    async with desk_at(root) as desk:
+        await desk.text("delete_file", path="a.txt")
+    assert stat.S_IMODE((root / ".mcp-trash").stat().st_mode) == 0o700
+
+
+async def test_inside_the_trash_deleting_is_for_good(root: Path) -> None:
+    make_tree(root / "tree")
+    async with desk_at(root) as desk:
+        await desk.text("delete_file", path="tree")
+        assert await desk.text("delete_file", path=".mcp-trash") == "Deleted '.mcp-trash' for good."
+    assert contents(root) == {}
+
+
+async def test_links_and_directories_that_cannot_be_deleted(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").write_text("o")
+    (root / "out").symlink_to(tmp_path / "outside")
+    async with desk_at(root) as desk:
+        await desk.text("delete_file", path="out")  # the link, which is ours
+        assert "itself an allowed directory" in await desk.refusal("delete_file", path=str(root))
+        assert "does not exist" in await desk.refusal("delete_file", path="gone")
+        assert "outside the allowed" in await desk.refusal("delete_file", path=str(tmp_path / "outside"))
+    assert (tmp_path / "outside").read_text() == "o"
