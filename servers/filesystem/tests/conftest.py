@@ -66,3 +66,8 @@ def contents(directory: Path) -> dict[str, bytes | str | None]:
         else:
             found[name] = path.read_bytes() if path.is_file() else None
     return found
+
+
+def names(directory: Path) -> list[str]:
+    """What is in a directory."""
+    return sorted(path.name for path in directory.iterdir())

@@ -11,7 +11,7 @@ import pytest
 from mcp_server_core.places import Grant, OtherDisk, Places, Spot
 from mcp_server_filesystem import moving
 
-from .conftest import contents, desk_at
+from .conftest import contents, desk_at, names
 
 pytestmark = pytest.mark.anyio
 
@@ -123,7 +123,7 @@ async def test_a_directory_is_copied_with_all_that_is_in_it(root: Path) -> None:
         )
     assert contents(root / "copy") == contents(root / "tree")
     assert stat.S_IMODE((root / "copy" / "sub").stat().st_mode) == 0o700
-    assert sorted(os.listdir(root)) == ["copy", "tree"]
+    assert names(root) == ["copy", "tree"]
 
 
 async def test_a_copy_that_fails_half_way_leaves_nothing_behind(root: Path) -> None:
@@ -131,7 +131,7 @@ async def test_a_copy_that_fails_half_way_leaves_nothing_behind(root: Path) -> N
     os.mkfifo(root / "tree" / "sub" / "fifo")
     async with desk_at(root) as desk:
         assert "not a regular file" in await desk.refusal("copy_file", source="tree", destination="copy")
-    assert os.listdir(root) == ["tree"]
+    assert names(root) == ["tree"]
 
 
 async def test_a_file_moves_to_another_disk_with_all_it_has(root: Path, disk: Path) -> None:
@@ -157,28 +157,33 @@ async def test_a_directory_moves_to_another_disk_and_back(root: Path, disk: Path
     before = contents(root / "tree")
     async with desk_at(root, disk) as desk:
         await desk.text("move_file", source=str(root / "tree"), destination=str(disk / "moved"))
-        assert (os.listdir(root), os.listdir(disk), contents(disk / "moved")) == ([], ["moved"], before)
+        assert (names(root), names(disk), contents(disk / "moved")) == ([], ["moved"], before)
         assert stat.S_IMODE((disk / "moved" / "sub" / "deep" / "run").stat().st_mode) == 0o711
         await desk.text("move_file", source=str(disk / "moved"), destination=str(root / "back"))
-    assert (os.listdir(disk), contents(root / "back")) == ([], before)
+    assert (names(disk), contents(root / "back")) == ([], before)
 
 
-async def test_a_directory_too_large_for_the_other_disk_stays_where_it_is(root: Path, tmp_path: Path) -> None:
-    disk = tmp_path / "small"
-    disk.mkdir()
-    mounting = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(disk)]
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    made = tmp_path / "small"
+    made.mkdir()
+    mounting = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(made)]
     if subprocess.run(mounting, check=False, capture_output=True).returncode:
         pytest.skip("mounting is not allowed here")
-    try:
-        make_tree(root / "tree")
-        before = contents(root)
-        async with desk_at(root, disk) as desk:
-            for tool in ("move_file", "copy_file"):
-                said = await desk.refusal(tool, source=str(root / "tree"), destination=str(disk / "tree"))
-                assert "the disk is full" in said
-        assert (contents(root), os.listdir(disk)) == (before, [])
-    finally:
-        subprocess.run(["umount", "-l", str(disk)], check=True)
+    yield made
+    subprocess.run(["umount", "-l", str(made)], check=True)
+
+
+async def test_a_directory_too_large_for_the_other_disk_stays_where_it_is(
+    root: Path, small_disk: Path
+) -> None:
+    make_tree(root / "tree")
+    before = contents(root)
+    async with desk_at(root, small_disk) as desk:
+        for tool in ("move_file", "copy_file"):
+            said = await desk.refusal(tool, source=str(root / "tree"), destination=str(small_disk / "tree"))
+            assert "the disk is full" in said
+    assert (contents(root), names(small_disk)) == (before, [])
 
 
 KILLED = """
@@ -201,11 +206,11 @@ def test_what_a_killed_copy_left_is_removed_by_the_next_one(root: Path) -> None:
     make_tree(root / "tree")
     done = subprocess.run([sys.executable, "-c", KILLED, str(root)], check=False)
     assert done.returncode == -9
-    (left,) = [name for name in os.listdir(root) if name != "tree"]
+    (left,) = [name for name in names(root) if name != "tree"]
     assert left.startswith(moving.HIDDEN)
     with Places([Grant(str(root))]) as places:
         moving.copy(places.resolve("tree"), places.resolve("copy"), lambda: False)
-    assert sorted(os.listdir(root)) == ["copy", "tree"]
+    assert names(root) == ["copy", "tree"]
 
 
 def test_a_copy_that_is_still_running_is_left_alone(root: Path) -> None:
@@ -232,8 +237,8 @@ async def test_what_is_deleted_lies_in_the_trash_and_comes_back(root: Path) -> N
     async with desk_at(root) as desk:
         said = await desk.text("delete_file", path="tree/sub/b.bin")
         kept = Path(said.partition("It lies at '")[2].partition("'")[0])
-        assert (kept.is_file(), kept.parts[-3:]) == (True, ("tree", "sub", "b.bin"))
-        assert kept.is_relative_to(root / ".mcp-trash")
+        assert kept.parts[-3:] == ("tree", "sub", "b.bin")
+        assert str(kept.relative_to(root)) in contents(root)
         await desk.text("delete_file", path="tree")
         assert [name for name in contents(root) if not name.startswith(".mcp-trash")] == []
         assert await desk.text("delete_file", path="tree", restore=True) == "Restored 'tree' from the trash."

@@ -1,6 +1,7 @@
 """Encodings: found, and written back without losing a byte."""
 
 import codecs
+from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
@@ -121,7 +122,7 @@ def test_a_decoder_never_stops_and_gives_clean_text(data: bytes, cuts: list[int]
         return
     decoder = Decoder(coding._replace(bom=b""))
     edges = [0, *sorted(cuts), len(data)]
-    pieces = [decoder.feed(data[low:high]) for low, high in zip(edges, edges[1:], strict=False)]
+    pieces = [decoder.feed(data[low:high]) for low, high in pairwise(edges)]
     "".join([*pieces, decoder.feed(b"", final=True)]).encode()  # no lone surrogates
 
 

@@ -211,7 +211,9 @@ async def test_directories_are_made_with_those_above_them(root: Path) -> None:
         assert await desk.text("create_directory", path="a/b/c") == "Created 'a/b/c'."
         assert await desk.text("create_directory", path="a/b/c") == "'a/b/c' was there already."
         (root / "file").touch()
-        assert "cannot be a directory: a file is in the way" in await desk.refusal("create_directory", path="file")
+        assert "cannot be a directory: a file is in the way" in await desk.refusal(
+            "create_directory", path="file"
+        )
     assert list(contents(root)) == ["a", "a/b", "a/b/c", "file"]
 
 
