@@ -192,13 +192,12 @@ from mcp_server_core.places import Grant, Places
 from mcp_server_filesystem import moving
 places = Places([Grant(sys.argv[1])])
 copied = 0
-def stop():
+def step():
     global copied
     copied += 1
     if copied == 3:
         os.kill(os.getpid(), 9)
-    return False
-moving.copy(places.resolve("tree"), places.resolve("copy"), stop)
+moving.copy(places.resolve("tree"), places.resolve("copy"), step)
 """
 
 
@@ -209,7 +208,7 @@ def test_what_a_killed_copy_left_is_removed_by_the_next_one(root: Path) -> None:
     (left,) = [name for name in names(root) if name != "tree"]
     assert left.startswith(moving.HIDDEN)
     with Places([Grant(str(root))]) as places:
-        moving.copy(places.resolve("tree"), places.resolve("copy"), lambda: False)
+        moving.copy(places.resolve("tree"), places.resolve("copy"), lambda: None)
     assert names(root) == ["copy", "tree"]
 
 
@@ -218,12 +217,11 @@ def test_a_copy_that_is_still_running_is_left_alone(root: Path) -> None:
     with Places([Grant(str(root))]) as places:
         nested: list[int] = []
 
-        def stop() -> bool:
+        def step() -> None:
             if not nested:
-                nested.append(moving.copy(places.resolve("tree"), places.resolve("second"), lambda: False))
-            return False
+                nested.append(moving.copy(places.resolve("tree"), places.resolve("second"), lambda: None))
 
-        moving.copy(places.resolve("tree"), places.resolve("first"), stop)
+        moving.copy(places.resolve("tree"), places.resolve("first"), step)
     assert contents(root / "first") == contents(root / "second") == contents(root / "tree")
 
 

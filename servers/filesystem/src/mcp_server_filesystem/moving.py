@@ -19,21 +19,22 @@ HIDDEN = ".mcp-tmp-"
 MOST_ENTRIES = 20_000
 _BLOCK = 1 << 20
 
-Stop = Callable[[], bool]
+Step = Callable[[], None]
+"""Called for each piece of work that is done; raises when nobody waits for the outcome any more."""
 
 
-def copy(source: Spot, destination: Spot, stop: Stop) -> int:
+def copy(source: Spot, destination: Spot, step: Step) -> int:
     """Copy a file, or a directory with all that is in it; the number of files."""
     found = source.stat()
     with missing_parent(destination):
         _refuse_taken(destination)
         if stat.S_ISDIR(found.st_mode):
-            return len(_Tree(source, destination, stop).copy())
-        _copy_file(source, destination)
+            return len(_Tree(source, destination, step).copy())
+        _copy_file(source, destination, step)
         return 1
 
 
-def move(source: Spot, destination: Spot, stop: Stop) -> None:
+def move(source: Spot, destination: Spot, step: Step) -> None:
     """Give a file, a directory or a link another name, on another disk too."""
     found = source.lstat()
     with missing_parent(destination):
@@ -45,9 +46,9 @@ def move(source: Spot, destination: Spot, stop: Stop) -> None:
         except OtherDisk:
             _refuse_taken(destination)
             if stat.S_ISDIR(found.st_mode):
-                _Tree(source, destination, stop, faithful=True).move()
+                _Tree(source, destination, step, faithful=True).move()
             else:
-                _move_file_by_copying(source, destination, found)
+                _move_file_by_copying(source, destination, found, step)
 
 
 def remove(spot: Spot) -> None:
@@ -94,18 +95,19 @@ def _taken(spot: Spot) -> Taken:
     return Taken(f"{shown(spot.given)} exists already and is never overwritten: name a new path.")
 
 
-def _copy_file(source: Spot, destination: Spot) -> os.stat_result:
+def _copy_file(source: Spot, destination: Spot, step: Step) -> os.stat_result:
     with opened(source) as fd:
         found = os.fstat(fd)
-        create_exclusive(destination, _chunks(fd), mode=stat.S_IMODE(found.st_mode) & 0o777)
+        create_exclusive(destination, _chunks(fd, step), mode=stat.S_IMODE(found.st_mode) & 0o777)
         if Stamp.of(os.fstat(fd)) != Stamp.of(found):
             remove(destination)
             raise _changed(source)
         return found
 
 
-def _chunks(fd: int) -> Iterator[bytes]:
+def _chunks(fd: int, step: Step) -> Iterator[bytes]:
     while chunk := os.read(fd, _BLOCK):
+        step()
         yield chunk
 
 
@@ -113,9 +115,9 @@ def _changed(spot: Spot) -> Changed:
     return Changed(f"{shown(spot.given)} changed while it was copied, so nothing was done: try again.")
 
 
-def _move_file_by_copying(source: Spot, destination: Spot, found: os.stat_result) -> None:
+def _move_file_by_copying(source: Spot, destination: Spot, found: os.stat_result, step: Step) -> None:
     """The copy is complete before the original goes, and goes itself if the original cannot."""
-    _copy_faithfully(source, destination, found)
+    _copy_faithfully(source, destination, found, step)
     try:
         with spot_turns(source):
             if Stamp.of(source.lstat()) != Stamp.of(found):
@@ -126,11 +128,11 @@ def _move_file_by_copying(source: Spot, destination: Spot, found: os.stat_result
         raise
 
 
-def _copy_faithfully(source: Spot, destination: Spot, found: os.stat_result) -> None:
+def _copy_faithfully(source: Spot, destination: Spot, found: os.stat_result, step: Step) -> None:
     if stat.S_ISLNK(found.st_mode):
         _copy_link(source, destination)
     else:
-        _dress(destination, _copy_file(source, destination), source)
+        _dress(destination, _copy_file(source, destination, step), source)
 
 
 def _copy_link(source: Spot, destination: Spot) -> None:
@@ -185,10 +187,10 @@ def _remove_entry(spot: Spot) -> None:
 class _Tree:
     """A directory on its way to another place. Until it is complete, nothing of it can be seen there."""
 
-    def __init__(self, source: Spot, destination: Spot, stop: Stop, *, faithful: bool = False) -> None:
+    def __init__(self, source: Spot, destination: Spot, step: Step, *, faithful: bool = False) -> None:
         self._source = source
         self._destination = destination
-        self._stop = stop
+        self._step = step
         self._faithful = faithful
         self._stamps: list[tuple[Spot, Stamp]] = []
 
@@ -233,8 +235,7 @@ class _Tree:
             _set_mode(target, found)
 
     def _copy_entry(self, source: Spot, target: Spot) -> None:
-        if self._stop():
-            raise ToolError("The call was cancelled.")
+        self._step()
         if len(self._stamps) >= MOST_ENTRIES:
             raise ToolError(
                 f"{shown(self._source.given)} holds more than {MOST_ENTRIES} files: copy parts of it."
@@ -247,9 +248,9 @@ class _Tree:
         if stat.S_ISLNK(found.st_mode):
             _copy_link(source, target)
         elif self._faithful:
-            _copy_faithfully(source, target, found)
+            _copy_faithfully(source, target, found, self._step)
         else:
-            _copy_file(source, target)
+            _copy_file(source, target, self._step)
 
 
 def _set_mode(spot: Spot, found: os.stat_result) -> None:

@@ -12,12 +12,12 @@ from contextlib import suppress
 from mcp_server_core import ToolError
 from mcp_server_core.places import Missing, Refused, Spot, Taken, create_exclusive, shown
 
-from .moving import Stop, move, remove
+from .moving import Step, move, remove
 
 TRASH = ".mcp-trash"
 
 
-def discard(spot: Spot, stop: Stop) -> Spot | None:
+def discard(spot: Spot, step: Step) -> Spot | None:
     """Move something to the trash, and say where it is; None if it was there, and is gone for good now."""
     spot.lstat()
     if spot.parts[:1] == (TRASH,):
@@ -30,18 +30,18 @@ def discard(spot: Spot, stop: Stop) -> Spot | None:
     parent = spot.at(*kept.parts[:-1])
     parent.mkdir()
     try:
-        move(spot, kept, stop)
+        move(spot, kept, step)
     except BaseException:
         _prune(parent)
         raise
     return kept
 
 
-def restore(spot: Spot, stop: Stop) -> Spot:
+def restore(spot: Spot, step: Step) -> Spot:
     """Bring back what was last deleted at this path, and say where it lay."""
     for kept in _deleted_at(spot):
         spot.at(*spot.parts[:-1]).mkdir()
-        move(kept, spot, stop)
+        move(kept, spot, step)
         _prune(spot.at(*kept.parts[:-1]))
         return kept
     raise Missing(f"Nothing that was at {shown(spot.given)} is in the trash.")

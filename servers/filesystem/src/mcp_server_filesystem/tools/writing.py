@@ -7,9 +7,10 @@ from mcp_server_core.places import Places, Written, shown
 from typing_extensions import TypedDict
 
 from .. import writing as files
-from ..deadlines import bounded
+from ..deadlines import bounded, followed
 from ..editing import Edit
-from ..moving import Stop, copy, move
+from ..jobs import Job
+from ..moving import copy, move
 from ..trash import discard, restore
 from ..workspace import Workspace
 
@@ -70,7 +71,7 @@ async def create_directory(path: str, ctx: Context[Workspace]) -> str:
 async def move_file(source: str, destination: str, ctx: Context[Workspace]) -> str:
     """Move or rename a file or directory, to another disk too; never overwrites."""
     places = await ctx.places()
-    await bounded(ctx, _move, places, source, destination, lambda: ctx.cancelled)
+    await followed(ctx, _move, places, source, destination)
     return f"Moved {shown(source)} to {shown(destination)}."
 
 
@@ -78,7 +79,7 @@ async def move_file(source: str, destination: str, ctx: Context[Workspace]) -> s
 async def copy_file(source: str, destination: str, ctx: Context[Workspace]) -> str:
     """Copy a file, or a directory with all in it; never overwrites."""
     places = await ctx.places()
-    count = await bounded(ctx, _copy, places, source, destination, lambda: ctx.cancelled)
+    count = await followed(ctx, _copy, places, source, destination)
     return f"Copied {shown(source)} to {shown(destination)}: {count} {'file' if count == 1 else 'files'}."
 
 
@@ -90,7 +91,7 @@ async def delete_file(
 ) -> str:
     """Move a file or directory to the trash of its allowed directory (.mcp-trash); inside that, delete for good."""
     places = await ctx.places()
-    return await bounded(ctx, _restore if restore else _delete, places, path, lambda: ctx.cancelled)
+    return await followed(ctx, _restore if restore else _delete, places, path)
 
 
 # --- in a worker thread ------------------------------------------------------------------------------------------
@@ -123,21 +124,21 @@ def _create_directory(places: Places, path: str) -> bool:
     return files.create_directory(places.resolve(path))
 
 
-def _move(places: Places, source: str, destination: str, stop: Stop) -> None:
-    move(places.resolve(source), places.resolve(destination), stop)
+def _move(job: Job, places: Places, source: str, destination: str) -> None:
+    move(places.resolve(source), places.resolve(destination), job.step)
 
 
-def _copy(places: Places, source: str, destination: str, stop: Stop) -> int:
-    return copy(places.resolve(source), places.resolve(destination), stop)
+def _copy(job: Job, places: Places, source: str, destination: str) -> int:
+    return copy(places.resolve(source), places.resolve(destination), job.step)
 
 
-def _delete(places: Places, path: str, stop: Stop) -> str:
-    kept = discard(places.resolve(path), stop)
+def _delete(job: Job, places: Places, path: str) -> str:
+    kept = discard(places.resolve(path), job.step)
     if kept is None:
         return f"Deleted {shown(path)} for good."
     return f"Deleted {shown(path)}. It lies at {shown(kept.path)}; restore=true brings it back."
 
 
-def _restore(places: Places, path: str, stop: Stop) -> str:
-    restore(places.resolve(path), stop)
+def _restore(job: Job, places: Places, path: str) -> str:
+    restore(places.resolve(path), job.step)
     return f"Restored {shown(path)} from the trash."
