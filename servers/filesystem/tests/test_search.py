@@ -13,6 +13,7 @@ from mcp_server_core.testing import connect
 from mcp_server_filesystem.server import build
 
 from .conftest import Desk, desk_at
+from .until import until
 
 pytestmark = pytest.mark.anyio
 
@@ -239,9 +240,7 @@ async def test_long_work_reports_progress_and_stops_when_it_is_cancelled(root: P
                 await reported.wait()
             tasks.cancel_scope.cancel()
         assert reports == sorted(reports)
-        with anyio.fail_after(10):
-            while is_walking():
-                await anyio.sleep(0.05)
+        await until(lambda: not is_walking())
 
 
 def is_walking() -> bool:

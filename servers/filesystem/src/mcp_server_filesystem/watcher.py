@@ -5,7 +5,7 @@ place, as for a read: nothing outside can be watched, whatever a link leads to b
 """
 
 # Paths here are for the system's watcher, which takes nothing else.
-# ruff: noqa: PTH118, PTH120
+# ruff: noqa: PTH112, PTH118, PTH120
 
 import os
 import threading

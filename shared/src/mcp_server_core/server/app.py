@@ -156,11 +156,6 @@ class Server(Generic[S]):
             # A directory hangs. The next attempt knows which, and leaves it out until it answers.
         raise ToolError("The allowed directories do not answer: check their disks, or try again later.")
 
-    def is_in_places(self, uri: str) -> bool:
-        """Whether a resource is one that lies in allowed places."""
-        found = self.catalogue.find_resource(uri)
-        return found is not None and found[0].entry.admit is not None
-
     async def watch_places(self, uri: str, roots: "Sequence[Root]") -> "Places | None":
         """The places in which a watched resource lies, None if it needs none; a ToolError if it is outside."""
         found = self.catalogue.find_resource(uri)

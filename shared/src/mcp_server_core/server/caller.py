@@ -1,12 +1,13 @@
 """Who a request came from, as far as serving it needs to know: a connection, or a single exchange."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..protocol.messages import Json, RequestId
 from ..protocol.scope import Scope
 
 if TYPE_CHECKING:
+    from ..places import Places
     from .app import Server
     from .asking import Root
 
@@ -42,6 +43,6 @@ class Caller(Protocol):
         """Say something on the way."""
         ...
 
-    async def listen(self, scope: Scope, accepted: Json) -> Json:
-        """Hold a listen stream open; its last result (SU-6)."""
+    async def listen(self, scope: Scope, accepted: Json, places: "Mapping[str, Places | None]") -> Json:
+        """Hold a listen stream open; its last result (SU-6). `places` says where each resource lies."""
         ...

@@ -208,7 +208,7 @@ class Connection:
 
     # Subscriptions of the stateless era.
 
-    async def listen(self, scope: Scope, accepted: Json) -> Json:
+    async def listen(self, scope: Scope, accepted: Json, places: "Mapping[str, Places | None]") -> Json:
         """Hold a listen stream open until the client cancels it or the server stops (SU-1, SU-6)."""
         if len(self.streams) >= MAX_LISTENERS:
             raise McpError(f"At most {MAX_LISTENERS} subscriptions at once")
@@ -220,9 +220,8 @@ class Connection:
             # The acknowledgement takes the same way as the notices, so nothing can overtake it.
             listener.tell("notifications/subscriptions/acknowledged", {"notifications": accepted})
             hub.add_lists(listener, [kind for kind in LIST_KINDS if accepted.get(f"{kind}ListChanged")])
-            for uri in accepted.get("resourceSubscriptions", ()):
-                hub.add_uri(listener, uri)
-            await self._place(listener)
+            for uri, found in places.items():
+                hub.add_uri(listener, uri, found)
             await ended.wait()
         finally:
             hub.drop(listener)
@@ -251,13 +250,6 @@ class Connection:
     async def _settle_roots(self) -> None:
         """Ask for the new roots, and let each subscription go on that is still inside the allowed places."""
         await self._settle(self.listener, self.listener.places, await self.roots(None))
-
-    async def _place(self, listener: Listener) -> None:
-        """Find out where the subscriptions of a new stream lie; it hears nothing of them before."""
-        listener.places = {uri: None for uri in listener.uris if self.server.is_in_places(uri)}
-        if listener.places:
-            listener.hold()
-            await self._settle(listener, listener.places, self.told_roots)
 
     async def hear_roots(self, roots: "Sequence[Root]") -> None:
         """A stateless client told its roots: if they are others than before, its subscriptions follow them."""

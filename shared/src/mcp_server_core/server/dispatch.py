@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from math import inf
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,6 +20,7 @@ from .subscriptions import LIST_KINDS
 from .tools import error_result
 
 if TYPE_CHECKING:
+    from ..places import Places
     from .app import Server
     from .asking import Root
     from .caller import Caller
@@ -227,22 +229,25 @@ async def _subscriptions_listen(call: Call) -> Json:
     if any(type(uri) is not str for uri in uris):
         raise InvalidParams("`resourceSubscriptions` is a list of URIs")
     ctx = await call.context()  # whatever notices the changes is part of the state
+    places: dict[str, Places | None] = {}
     if uris:
-        roots = await _roots(call, ctx)
-        accepted["resourceSubscriptions"] = [
-            uri for uri in dict.fromkeys(uris) if await _accepts(call.server, uri, roots)
-        ]
-    return await call.caller.listen(call.scope, accepted)
+        roots = None
+        while roots != (now := await _roots(call, ctx)):  # else they changed while we looked
+            roots, places = now, await _watchable(call.server, uris, now)
+        accepted["resourceSubscriptions"] = list(places)
+    return await call.caller.listen(call.scope, accepted, places)
 
 
-async def _accepts(server: "Server[Any]", uri: str, roots: "list[Root]") -> bool:
-    if not server.may_watch(uri):
-        return False
-    try:
-        await server.watch_places(uri, roots)
-    except ToolError:
-        return False
-    return True
+async def _watchable(
+    server: "Server[Any]", uris: list[str], roots: "list[Root]"
+) -> "dict[str, Places | None]":
+    """What may be watched of all that was asked for, and in which places it lies."""
+    found: dict[str, Places | None] = {}
+    for uri in dict.fromkeys(uris):
+        if server.may_watch(uri):
+            with suppress(ToolError):
+                found[uri] = await server.watch_places(uri, roots)
+    return found
 
 
 async def _prompts_list(call: Call) -> Json:

@@ -3,7 +3,7 @@
 What a handler says on the way goes out through `say`; when whoever serves the exchange cancels it, the client is gone.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..channel import Reply
@@ -17,6 +17,7 @@ from .outbox import Outbox
 from .subscriptions import LIST_KINDS, Listener
 
 if TYPE_CHECKING:
+    from ..places import Places
     from .app import Server
     from .asking import Root
 
@@ -71,15 +72,15 @@ class Exchange:
         """Say something before the answer."""
         await self._say(message)
 
-    async def listen(self, scope: Scope, accepted: Json) -> Json:
+    async def listen(self, scope: Scope, accepted: Json, places: "Mapping[str, Places | None]") -> Json:
         """Pass notices on until the server stops or the client is gone (SU-1, SU-6, SU-9)."""
         outbox = self._outbox = Outbox()
         listener = Listener(outbox.post, scope.id)
         hub = self.server.subscriptions
         listener.tell("notifications/subscriptions/acknowledged", {"notifications": accepted})
         hub.add_lists(listener, [kind for kind in LIST_KINDS if accepted.get(f"{kind}ListChanged")])
-        for uri in accepted.get("resourceSubscriptions", ()):
-            hub.add_uri(listener, uri, await self.server.watch_places(uri, ()))
+        for uri, found in places.items():
+            hub.add_uri(listener, uri, found)
         self.server.listening.add(self)
         try:
             while (waiting := await outbox.take()) is not None:
