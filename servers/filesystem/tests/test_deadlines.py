@@ -27,33 +27,33 @@ class Hanging:
         self.answers = threading.Event()
         self.stuck = 0
 
-    def _wait(self, path: str) -> None:
+    def wait(self, path: str) -> None:
         if path == self._path and not self.answers.is_set():
             self.stuck += 1
             self.answers.wait()
 
     def enter(self, path: str) -> Any:
-        self._wait(path)
+        self.wait(path)
         return self._inner.enter(path)
 
     def enter_again(self, directory: Any) -> Any:
-        self._wait(directory.path)
+        self.wait(directory.path)
         return self._inner.enter_again(directory)
 
     def reach(self, find: Any, place: Place, parts: Sequence[str], *, follow: bool) -> Any:
-        self._wait(place.path)
+        self.wait(place.path)
         return self._inner.reach(find, place, parts, follow=follow)
 
     def open(self, find: Any, place: Place, parts: Sequence[str], flags: int) -> int:
-        self._wait(place.path)
+        self.wait(place.path)
         return self._inner.open(find, place, parts, flags)
 
     def stat(self, find: Any, place: Place, parts: Sequence[str]) -> os.stat_result:
-        self._wait(place.path)
+        self.wait(place.path)
         return self._inner.stat(find, place, parts)
 
     def scandir(self, find: Any, place: Place, parts: Sequence[str]) -> AbstractContextManager[Any]:
-        self._wait(place.path)
+        self.wait(place.path)
         return self._inner.scandir(find, place, parts)
 
 
@@ -73,7 +73,7 @@ class Stage:
 
     def _hanging_stat(self, path: Any, **options: Any) -> os.stat_result:
         if isinstance(path, str):
-            self.engine._wait(path)
+            self.engine.wait(path)
         return self._stat(path, **options)
 
     def hang(self) -> None:

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from .until import until
 pytestmark = pytest.mark.anyio
 
 
-def make(root: Path, files: dict[str, str | bytes]) -> None:
+def make(root: Path, files: Mapping[str, str | bytes]) -> None:
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -189,7 +190,7 @@ async def test_links_fifos_and_other_traps_are_not_read(root: Path) -> None:
 
 async def test_a_regular_expression_that_blows_up_is_stopped_and_holds_nobody_up(root: Path) -> None:
     make(root, {"file": "a" * 60 + "!"})
-    slowest = 0.0
+    slowest, said = 0.0, ""
     async with desk_at(root) as desk:
 
         async def others() -> None:
@@ -222,7 +223,7 @@ async def test_long_work_reports_progress_and_stops_when_it_is_cancelled(root: P
     reports: list[float] = []
     reported = anyio.Event()
 
-    def report(done: float, total: float | None, message: str | None) -> None:
+    async def report(done: float, total: float | None, message: str | None) -> None:
         reports.append(done)
         reported.set()
 
@@ -245,7 +246,7 @@ async def test_long_work_reports_progress_and_stops_when_it_is_cancelled(root: P
 
 def is_walking() -> bool:
     """Whether some thread is still at work on a tree."""
-    for frame in sys._current_frames().values():
+    for frame in sys._current_frames().values():  # pyright: ignore[reportPrivateUsage] - the only way to see them
         if any(
             line.filename.endswith(("walking.py", "needles.py")) for line in traceback.extract_stack(frame)
         ):

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from .deadlines import SECONDS, Deadlines
+from .memory import return_large_pieces
 from .watcher import Watcher
 
 
@@ -20,4 +21,5 @@ class Workspace(NamedTuple):
 @asynccontextmanager
 async def open_workspace(fallback: str, seconds: float = SECONDS) -> AsyncGenerator[Workspace]:
     """Nothing runs until somebody asks for it."""
+    return_large_pieces()
     yield Workspace(Deadlines(seconds), Watcher(), fallback)
