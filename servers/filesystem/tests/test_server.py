@@ -1,5 +1,6 @@
 """The server as a client sees it."""
 
+import json
 from pathlib import Path
 
 import anyio
@@ -58,3 +59,15 @@ async def test_a_file_made_from_outside_is_announced_to_whoever_watches_its_dire
         (tmp_path / "new.txt").write_text("made by somebody else")
         with anyio.fail_after(5):
             assert await anext(changes) == Change("updated", tmp_path.as_uri())
+
+
+async def test_the_readme_says_what_the_list_of_tools_costs(tmp_path: Path) -> None:
+    async with connect(build([str(tmp_path)])) as client:
+        size = len(
+            json.dumps(
+                {"tools": await client.list_tools()}, separators=(",", ":"), ensure_ascii=False
+            ).encode()
+        )
+    readme = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+    assert f"takes {size:,} bytes of\nJSON" in readme
+    assert size < 13_700

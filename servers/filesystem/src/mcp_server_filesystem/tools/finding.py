@@ -73,9 +73,7 @@ def _nothing(pattern: str, found: Found) -> str:
     return f"No matches among {found.visited} entries.{deeper}{hidden}"
 
 
-class FoundLine(TypedDict):
-    """A line, and the lines around it."""
-
+class FoundLine(TypedDict):  # A line, and the lines around it.
     path: str
     line: int
     text: str
@@ -83,9 +81,7 @@ class FoundLine(TypedDict):
     after: NotRequired[list[str]]
 
 
-class FoundLines(TypedDict):
-    """Lines that match."""
-
+class FoundLines(TypedDict):  # Lines that match.
     matches: list[FoundLine]
     truncated: bool
     nextCursor: NotRequired[str]

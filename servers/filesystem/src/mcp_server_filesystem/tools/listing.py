@@ -18,31 +18,26 @@ if TYPE_CHECKING:
 listing = Registry()
 
 
-class Listed(TypedDict):
-    """One name."""
+# Comments, not docstrings, on what is returned: a docstring becomes part of the schema, and costs tokens.
 
+
+class Listed(TypedDict):  # One name.
     name: str
     type: Kind
 
 
-class Sized(Listed):
-    """One name, with its size in bytes and the time of its last change."""
-
+class Sized(Listed):  # One name, with its size in bytes and the time of its last change.
     size: int
     modified: str
 
 
-class Listing(TypedDict):
-    """What is in a directory."""
-
+class Listing(TypedDict):  # What is in a directory.
     entries: list[Listed]
     total: int
     nextCursor: NotRequired[str]
 
 
-class SizedListing(TypedDict):
-    """What is in a directory, and how much."""
-
+class SizedListing(TypedDict):  # What is in a directory, and how much.
     entries: list[Sized]
     files: int
     directories: int
@@ -146,9 +141,7 @@ def _more(count: int, cursor: str) -> str:
 # --- trees -------------------------------------------------------------------------------------------------------
 
 
-class Branches(TypedDict):
-    """A directory and what is below it."""
-
+class Branches(TypedDict):  # A directory and what is below it.
     path: str
     tree: list[Node]
     truncated: bool
@@ -192,18 +185,14 @@ def _tree_notes(tree: Tree) -> list[str]:
 # --- where we are ------------------------------------------------------------------------------------------------
 
 
-class Directory(TypedDict):
-    """One allowed directory."""
-
+class Directory(TypedDict):  # One allowed directory.
     path: str
     writable: bool
     reason: str
     problem: str
 
 
-class Directories(TypedDict):
-    """Every allowed directory."""
-
+class Directories(TypedDict):  # Every allowed directory.
     directories: list[Directory]
 
 
