@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from mcp_server_core.errors import PARSE_ERROR, ParseError
-from mcp_server_core.protocol.codec import MAX_DEPTH, canonical, decode, encode
+from mcp_server_core.protocol.codec import MAX_DEPTH, canonical, decode, encode, encode_line
 
 # Reading
 
@@ -190,3 +190,8 @@ def test_different_values_have_different_canonical_forms(one: Any, other: Any) -
 
 def test_the_canonical_form_takes_lone_surrogates() -> None:
     assert canonical({"\ud800": "\ud800"}) == b'{"?":"?"}'
+
+
+@pytest.mark.parametrize("value", [{"a": "b\nc"}, [{"id": 1}, {"id": 2}], "text", {"\ud800": ["\udcff"]}])
+def test_a_line_is_the_value_and_its_newline(value: Any) -> None:
+    assert encode_line(value) == encode(value) + b"\n"

@@ -11,6 +11,7 @@ MAX_DEPTH = 128
 
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
+_encode_lines = msgspec.json.Encoder().encode_lines
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -48,6 +49,14 @@ def encode(value: Any) -> bytes:
     except UnicodeEncodeError:
         # Text from file names can hold lone surrogates, which no JSON text may carry.
         return _encode(_clean(value))
+
+
+def encode_line(value: Any) -> bytes:
+    """Write one JSON value and the newline that ends it, without copying what may be large."""
+    try:
+        return _encode_lines((value,))
+    except UnicodeEncodeError:
+        return _encode_lines((_clean(value),))
 
 
 def canonical(value: Any) -> bytes:

@@ -29,21 +29,36 @@ class Threads:
             self._places = anyio.CapacityLimiter(self._count)
             self._unbounded = anyio.CapacityLimiter(self._count * 4)
         places, borrower = self._places, object()
-        await places.acquire_on_behalf_of(borrower)
-        unclaimed = [borrower]  # whoever takes it out gives the place back
+        try:
+            places.acquire_on_behalf_of_nowait(borrower)
+        except anyio.WouldBlock:
+            await places.acquire_on_behalf_of(borrower)
+        # What is taken out of a list by one thread is gone for the other: so the two agree without a lock.
+        unclaimed, unfinished = [borrower], [borrower]
 
         def work() -> T:
             unclaimed.pop()
             try:
                 return function(*args)
             finally:
-                # When the event loop is gone, so are the places.
-                with suppress(RuntimeError):
-                    from_thread.run_sync(places.release_on_behalf_of, borrower)
+                try:
+                    unfinished.pop()
+                except IndexError:
+                    # Nobody waits any more to give the place back. When the event loop is gone, so are the places.
+                    with suppress(RuntimeError):
+                        from_thread.run_sync(places.release_on_behalf_of, borrower)
 
         try:
             return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._unbounded)
         finally:
-            # Cancelled before a thread began: it never will, for its work is gone.
-            with suppress(IndexError):
-                places.release_on_behalf_of(unclaimed.pop())
+            # Cancelled before a thread began, it never will, for its work is gone; else the thread has to be done.
+            if _took(unclaimed) or not _took(unfinished):
+                places.release_on_behalf_of(borrower)
+
+
+def _took(marks: list[object]) -> bool:
+    try:
+        marks.pop()
+    except IndexError:
+        return False
+    return True

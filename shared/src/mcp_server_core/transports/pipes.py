@@ -10,7 +10,7 @@ import anyio
 from anyio import to_thread
 
 from ..errors import ConnectionLost, ParseError
-from ..protocol.codec import Malformed, decode, encode
+from ..protocol.codec import Malformed, decode, encode_line
 from ..protocol.lines import DEFAULT_LIMIT, Lines
 from ..protocol.messages import Json, RequestId
 from .readers import can_wait, open_reader
@@ -65,7 +65,7 @@ class PipeChannel:
 
     async def send(self, message: Json | list[Json], *, about: RequestId | None = None) -> None:
         """Write one message and its newline; waits while the pipe is full."""
-        await self.send_bytes(encode(message) + b"\n")
+        await self.send_bytes(encode_line(message))
 
     async def send_bytes(self, data: bytes) -> None:
         """Write bytes as they are. A line is never torn: what a cancelled sender began, the next one completes."""
