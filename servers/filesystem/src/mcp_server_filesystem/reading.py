@@ -18,6 +18,8 @@ from .text import SAMPLE, Coding, Decoder, detect
 
 _BLOCK = 1 << 20
 _MOST_BYTES = 4  # of a character
+_FIRST_SPAN = 1 << 14  # of the end of a file: a hundred lines mostly fit
+_FEW = 256  # lines: up to here, finding them one by one is faster than counting all
 
 Stop = Callable[[], bool]
 
@@ -147,12 +149,11 @@ def _skip(blocks: Iterator[bytes], line: int, spot: Spot) -> Iterator[bytes]:
     missing, last = line - 1, b"\n"
     for block in blocks:
         if missing:
-            breaks = block.count(b"\n")
+            breaks, end = _find_breaks(block, missing)
             if breaks < missing:
                 missing, last = missing - breaks, block[-1:] or last
                 continue
-            block, last = block[_after_break(block, missing) :], b"\n"
-            missing = 0
+            block, last, missing = block[end:], b"\n", 0
             if not block:
                 block = next((more for more in blocks if more), b"")
                 if not block:
@@ -165,23 +166,30 @@ def _skip(blocks: Iterator[bytes], line: int, spot: Spot) -> Iterator[bytes]:
         raise ToolError(f"{shown(spot.given)} has {lines} lines: line {line} is past its end.")
 
 
+def _find_breaks(block: bytes, wanted: int) -> tuple[int, int]:
+    """How many line feeds there are, of so many wanted, and where the line after the last of them begins."""
+    if wanted > _FEW:
+        found = block.count(b"\n")
+        return (found, 0) if found < wanted else (wanted, _after_break(block, wanted))
+    end = 0
+    for found in range(wanted):
+        end = block.find(b"\n", end) + 1
+        if not end:
+            return found, 0
+    return wanted, end
+
+
 def _after_break(block: bytes, number: int) -> int:
     """Where the line after the given number of line feeds begins; halving keeps the search in C."""
     low, high = 0, len(block)
-    while number > 1:
+    while number > _FEW:
         middle = (low + high) // 2
         breaks = block.count(b"\n", low, middle)
         if breaks >= number:
             high = middle
         else:
-            number -= breaks
-            low = middle
-            if high - low < 64:
-                break
-    position = low - 1
-    for _ in range(number):
-        position = block.index(b"\n", position + 1)
-    return position + 1
+            number, low = number - breaks, middle
+    return low + _find_breaks(block[low:high], number)[1]
 
 
 def _decoder(coding: Coding, sample: bytes, terms: Terms) -> Decoder:
@@ -209,9 +217,8 @@ class _Page:
         missing = limit
         for block in blocks:
             if missing is not None:
-                breaks = block.count(b"\n")
-                if breaks >= missing:
-                    end = _after_break(block, missing)
+                breaks, end = _find_breaks(block, missing)
+                if breaks == missing:
                     self._more = end < len(block) or any(blocks)
                     drop = self._add(block[:end], drop, spot)
                     break
@@ -243,7 +250,8 @@ class _Page:
 
     def excerpt(self, start: Position, limit: int | None) -> Excerpt:
         """What was collected, cut to the budget at the end of a line, or inside one that is too long by itself."""
-        text = self._pieces[0] if len(self._pieces) == 1 else "".join(self._pieces)
+        text = "".join(self._pieces)
+        self._pieces.clear()
         budget = self._terms.budget
         coding, damaged = _named(self._coding, self._decoder), self._decoder.damaged
         end = text.rfind("\n", 0, budget + 1)
@@ -263,7 +271,7 @@ class _Page:
 def _end(fd: int, coding: Coding, count: int, terms: Terms) -> tuple[bytes, bool]:
     """The end of the file, with enough lines in it or as much as fits; whether that is all of the file."""
     size, first = os.fstat(fd).st_size, len(coding.bom)
-    span = SAMPLE
+    span = _FIRST_SPAN
     while True:
         # Characters of wide encodings begin at multiples of their size.
         start = max(first, size - span - (size - span - first) % _MOST_BYTES)
