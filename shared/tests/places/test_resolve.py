@@ -141,6 +141,7 @@ def test_a_path_outside_is_refused_with_the_allowed_directories(
         ("a\ud800b", "is not valid Unicode"),
         ("file:///a%00b", "holds a NUL byte"),
         ("file://elsewhere/a", "names another computer"),
+        ("https://example.com/a", "is not a file: URI"),
         ("C:\\Users\\me", "is a path of Windows"),
         ("c:/Users/me", "is a path of Windows"),
         ("\\\\server\\share", "is a path of Windows"),

@@ -12,6 +12,7 @@ from mcp_server_core.places.refusals import shown
 WINDOWS = os.name == "nt"
 _LONGEST_PATH = 32_768  # what Windows can address; Linux stops at 4,096 by itself
 _DRIVE = re.compile(r"[A-Za-z]:(?=[\\/]|$)")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _PERCENT = re.compile(rb"%([0-9A-Fa-f]{2})")
 _LONE = re.compile("[\ud800-\udfff]")
 
@@ -70,7 +71,7 @@ def path_of_text(text: str, *, example: str, windows: bool = WINDOWS) -> str:
         raise ToolError(f"{shown(text)} holds a NUL byte: give a path without it.")
     if _LONE.search(text):
         raise ToolError(f"{shown(text)} is not valid Unicode: give the path as plain text.")
-    if text[:6].lower() == "file:/":
+    if text[:6].lower() == "file:/" or _SCHEME.match(text):
         try:
             return path_of_uri(text, windows=windows)
         except ValueError as error:
