@@ -12,8 +12,8 @@ LINES = (
     Line("regex-20k", "search_text by regex, 20,000 files, ms (floor: ripgrep)"),
     Line("read-1", "read_text_file, 1 MB, ms", (Goal(1 / 2, "peer"),)),
     Line("read-20", "read_text_file, 20 MB, ms", (Goal(1 / 2, "peer"),)),
-    Line("head-200", "first 100 lines of 200 MB, ms", (Goal(1 / 3, "peer"),)),
-    Line("tail-200", "last 100 lines of 200 MB, ms", (Goal(1 / 3, "peer"),)),
+    Line("head-200", "first 100 lines of 200 MB, ten calls, ms", (Goal(1 / 3, "peer"),)),
+    Line("tail-200", "last 100 lines of 200 MB, ten calls, ms", (Goal(1 / 3, "peer"),)),
     Line(
         "edits", "20 edits of one file in flight, kept", (Goal(20, more=True),), "worst", more_is_better=True
     ),

@@ -107,11 +107,10 @@ class _Contest:
         ]
         for quantity, tool, megabytes, lines in jobs:
             path = text_file(megabytes)
-            many = 30 if lines else 1  # calls of half a millisecond need company
-            for turn in range(self._rounds.ours * many):
-                self._call(
-                    quantity, tool, {"path": str(path), **lines}, turn // many, mentions="a line of text"
-                )
+            # Of short calls both make ten, as many as a session has: after hundreds, node has compiled its path.
+            for turn in range(10 if lines else self._rounds.ours):
+                arguments = {"path": str(path), **lines}
+                self._call(quantity, tool, arguments, 0 if lines else turn, mentions="a line of text")
 
     def _call(
         self,
