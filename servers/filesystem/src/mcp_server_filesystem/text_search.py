@@ -81,13 +81,13 @@ def search_text(
         for visit in walker.depth_first(start):
             for name in _names(visit, glob):
                 path = visit.prefix + name
+                job.step()
                 if tally.is_done(path):
                     continue
                 for line in _lines(walker, visit, name, needle, query.context):
                     if not tally.take(Hit(path, line)):
                         return tally.hits(walker)
                 tally.files += 1
-            job.step(len(visit.others))
             why = job.exhausted
             if why:
                 tally.stop(f"{visit.prefix}\U0010ffff", why)
