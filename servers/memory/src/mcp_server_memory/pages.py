@@ -7,6 +7,7 @@ in that row a page ended, down to the character of a long observation, so that n
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from .edits import shown
 from .query import Query
 from .shapes import Detailed, Triple
 from .store import Edge, Node, Reader
@@ -14,6 +15,7 @@ from .store import Edge, Node, Reader
 _OVERHEAD = 60  # characters of JSON around the text of one entity or relation
 _SMALLEST_PIECE = 200
 _MOST_REMOVED = 50
+_MOST_MISSING = 10
 _BATCH = 200
 LOOSE = 1 << 62
 """Stands for the relations at the end that start at no entity."""
@@ -41,7 +43,6 @@ class Page(NamedTuple):
     entities: list[Detailed]
     relations: list[Triple]
     next: Position | None
-    missing: list[str]
     notices: list[str]
 
 
@@ -75,9 +76,7 @@ def open_names(
     """The entities of these names, with all relations; what is not there is named."""
     found = reader.find(names)
     page = _listed(reader, found, bounds, start or Position(), details=details)
-    known = {node.name for node in found}
-    missing = [name for name in dict.fromkeys(names) if name not in known]
-    return page._replace(missing=missing, notices=page.notices + _about_missing(reader, missing))
+    return page._replace(notices=page.notices + _about_missing(reader, names, found))
 
 
 def around(
@@ -87,10 +86,8 @@ def around(
     begin = start or Position()
     found = reader.find(names)
     near = reader.around(found, hops, begin.key + bounds.entities + 1)
-    known = {node.name for node in found}
-    missing = [name for name in dict.fromkeys(names) if name not in known]
     page = _listed(reader, near, bounds, begin)
-    return page._replace(missing=missing, notices=page.notices + _about_missing(reader, missing))
+    return page._replace(notices=page.notices + _about_missing(reader, names, found))
 
 
 def _listed(
@@ -111,19 +108,23 @@ def _from_id(reader: Reader, first: int) -> Iterator[Keyed]:
         after = batch[-1].id
 
 
-def _about_missing(reader: Reader, names: Sequence[str]) -> list[str]:
-    """What may help with names that are not there: a deletion, or another spelling."""
-    told: list[str] = []
-    for name in names[:10]:
-        gone = reader.deleted(name)
-        if gone is not None:
-            told.append(
-                f"{name!r} was deleted at {gone['at']} by {gone['by']}; undo with change {gone['change']} brings it back."
-            )
-        alike = reader.similar(name)
-        if alike:
-            told.append(f"There is no {name!r}, but {', '.join(map(repr, alike[:3]))}.")
-    return told
+def _about_missing(reader: Reader, names: Sequence[str], found: Sequence[Node]) -> list[str]:
+    """Names that are not there, and what may help: a deletion that can be undone, or another spelling."""
+    known = {node.name for node in found}
+    missing = [name for name in dict.fromkeys(names) if name not in known]
+    told = [_about(reader, name) for name in missing[:_MOST_MISSING]]
+    rest = len(missing) - len(told)
+    return [*told, f"{rest} more names were not found."] if rest else told
+
+
+def _about(reader: Reader, name: str) -> str:
+    gone, alike = reader.deleted(name), reader.similar(name)
+    told = f"Not found: {shown(name)}"
+    if gone is not None:
+        told += f", deleted at {gone}; undo with change {gone.change} brings it back"
+    if alike:
+        told += f"; there is {', '.join(map(shown, alike[:3]))}"
+    return told + "."
 
 
 def cost(text: str) -> int:
@@ -165,7 +166,7 @@ class _Filler:
 
     def page(self) -> Page:
         relations = [triple for _, triple in sorted(self._relations.items())]
-        return Page(self._entities, relations, self.next, [], self._reader.notices())
+        return Page(self._entities, relations, self.next, self._reader.notices())
 
     def fill(self, nodes: Iterable[Keyed]) -> None:
         for keyed in nodes:
@@ -229,17 +230,16 @@ class _Filler:
         return end
 
     def _add_details(self, node: Node, entity: Detailed, kept: Sequence[int]) -> None:
-        entity["created"] = self._reader.created(node.id)
-        entity["learned"] = self._reader.learned(node.id, kept)
-        self._left -= 80 * (1 + len(kept))
-        for index, gone in enumerate(self._reader.removed(node.id, _MOST_REMOVED)):
-            price = cost(gone["observation"]) + 3 * _OVERHEAD
-            if index and price > self._left:
+        entity["created"] = str(self._reader.created(node.id))
+        entity["learned"] = [str(learned) for learned in self._reader.learned(node.id, kept)]
+        self._left -= sum(map(cost, entity["learned"])) + 2 * _OVERHEAD
+        for gone in self._reader.removed(node.id, _MOST_REMOVED):
+            text = piece_of(gone.observation, 0, max(self._left // 2, _SMALLEST_PIECE))
+            line = f"{text} [learned {gone.learned}, removed {gone.removed}]"
+            if cost(line) > self._left:
                 break
-            if price > self._left:
-                gone["observation"] = piece_of(gone["observation"], 0, _SMALLEST_PIECE) + "..."
-            entity.setdefault("removed", []).append(gone)
-            self._left -= price
+            entity.setdefault("removed", []).append(line)
+            self._left -= cost(line)
 
     def _add_edges(self, edges: Iterable[Edge], begin: Position) -> None:
         # A page that goes on among relations takes at least one, so that going on gets somewhere.

@@ -1,19 +1,26 @@
-"""The shapes of the graph, with the field names that the known memory server and its files use."""
+"""The shapes of the graph, with the field names that the known memory server and its files use.
+
+The dictionaries have comments in place of docstrings: a docstring would go into every tool's schema, and cost each
+conversation its length.
+"""
 
 from typing import NamedTuple, NotRequired
 
 from typing_extensions import TypedDict
 
 
-class Learned(TypedDict):
-    """When and by which client something was learned, and in which change."""
+class Learned(NamedTuple):
+    """When, by which client and in which change something happened."""
 
     at: str
     by: str
     change: int
 
+    def __str__(self) -> str:
+        return f"{self.at} by {self.by} (change {self.change})"
 
-class Removed(TypedDict):
+
+class Removed(NamedTuple):
     """An observation that was taken out again."""
 
     observation: str
@@ -21,23 +28,21 @@ class Removed(TypedDict):
     removed: Learned
 
 
+# A thing with a name, a type and what is known about it.
 class Entity(TypedDict):
-    """A thing with a name, a type and what is known about it."""
-
     name: str
     entityType: str
     observations: list[str]
 
 
+# An entity as it is read. `learned` has one line for each observation; all three come only when asked for.
 class Detailed(TypedDict):
-    """An entity as it is read; times and sources only when asked for."""
-
     name: str
     entityType: str
     observations: list[str]
-    created: NotRequired[Learned]
-    learned: NotRequired[list[Learned]]
-    removed: NotRequired[list[Removed]]
+    created: NotRequired[str]
+    learned: NotRequired[list[str]]
+    removed: NotRequired[list[str]]
 
 
 Relation = TypedDict("Relation", {"from": str, "to": str, "relationType": str})
@@ -60,23 +65,20 @@ def triple(relation: Relation) -> Triple:
     return Triple(relation["from"], relation["to"], relation["relationType"])
 
 
+# What is to be added to one entity.
 class Addition(TypedDict):
-    """What is to be added to one entity."""
-
     entityName: str
     contents: list[str]
 
 
+# What was added to one entity.
 class Grown(TypedDict):
-    """What was added to one entity."""
-
     entityName: str
     addedObservations: list[str]
 
 
+# What is to be taken from one entity.
 class Retraction(TypedDict):
-    """What is to be taken from one entity."""
-
     entityName: str
     observations: list[str]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, NotRequired
 
 from mcp_server_core import Arg, Context, Registry, Result, ToolError, read_cursor, write_cursor
 from typing_extensions import TypedDict
@@ -17,17 +17,26 @@ from .store import GraphError, Written
 tools = Registry()
 COMFORTABLE = 40_000
 """Characters of a page: about ten thousand tokens, from which on hosts begin to warn or to cut."""
-_LARGEST_IMPORT = 256 * 1024 * 1024
+LARGEST_IMPORT = 256 * 1024 * 1024
 
-Limit = Annotated[int, Arg("Most entities in one answer", ge=1, le=1000)]
-Cursor = Annotated[str | None, Arg("nextCursor of the answer before")]
+Limit = Annotated[int, Arg("Entities per page", ge=1)]
+Cursor = Annotated[str | None, Arg("nextCursor of the last page")]
 Names = Annotated[list[str], Arg("Exact names")]
 
 
+# The results. Comments, no docstrings: those would stand in every tool's schema.
 class Subgraph(TypedDict):
+    entities: list[Entity]
+    relations: list[Relation]
+    notice: NotRequired[str]
+    truncated: NotRequired[bool]
+    nextCursor: NotRequired[str]
+
+
+# As above, with times and sources when they were asked for.
+class Opened(TypedDict):
     entities: list[Detailed]
     relations: list[Relation]
-    notFound: NotRequired[list[str]]
     notice: NotRequired[str]
     truncated: NotRequired[bool]
     nextCursor: NotRequired[str]
@@ -36,19 +45,19 @@ class Subgraph(TypedDict):
 class CreatedEntities(TypedDict):
     entities: list[Entity]
     ignored: NotRequired[list[str]]
-    notice: NotRequired[str]
+    truncated: NotRequired[bool]
     change: NotRequired[int]
 
 
 class CreatedRelations(TypedDict):
     relations: list[Relation]
-    ignored: NotRequired[list[Relation]]
+    ignored: NotRequired[list[str]]
     change: NotRequired[int]
 
 
 class AddedObservations(TypedDict):
     results: list[Grown]
-    notice: NotRequired[str]
+    truncated: NotRequired[bool]
     change: NotRequired[int]
 
 
@@ -68,7 +77,7 @@ async def create_entities(entities: list[Entity], ctx: Context[Graph]) -> Create
     if written.result.ignored:
         made["ignored"] = written.result.ignored
     if cut:
-        made["notice"] = "Stored in full; long text is shortened here."
+        made["truncated"] = True  # here, not in the store
     return _numbered(made, written)
 
 
@@ -79,7 +88,7 @@ async def create_relations(relations: list[Relation], ctx: Context[Graph]) -> Cr
         written = await ctx.state.create_relations([triple(one) for one in relations], client_of(ctx))
     made: CreatedRelations = {"relations": [one.shown() for one in written.result.relations]}
     if written.result.ignored:
-        made["ignored"] = [one.shown() for one in written.result.ignored]
+        made["ignored"] = [" ".join((one.source, one.type, one.target)) for one in written.result.ignored]
     return _numbered(made, written)
 
 
@@ -91,7 +100,7 @@ async def add_observations(observations: list[Addition], ctx: Context[Graph]) ->
     kept, cut = shortened(written.result.results, ctx.max_chars // 2)
     made: AddedObservations = {"results": kept}
     if cut:
-        made["notice"] = "Stored in full; long text is shortened here."
+        made["truncated"] = True  # here, not in the store
     return _numbered(made, written)
 
 
@@ -119,13 +128,12 @@ async def delete_relations(relations: list[Relation], ctx: Context[Graph]) -> Re
 @tools.tool("Undo a change", destructive=True, idempotent=False, open_world=False)
 async def undo(
     ctx: Context[Graph],
-    change: Annotated[int | None, Arg("Number of the change; the last one if left out", ge=1)] = None,
-) -> Result[Done]:
-    """Take back a change of this memory, by whichever client: what it added goes, what it deleted returns."""
+    change: Annotated[int | None, Arg("Its number; the last change if left out", ge=1)] = None,
+) -> str:
+    """Take back a change, by whichever client: what it added goes, what it deleted returns."""
     with explained():
         written = await ctx.state.undo(change, client_of(ctx))
-    done: Done = {"success": True, "message": written.result.message}
-    return Result(_numbered(done, written), written.result.message)
+    return f"{written.result.message} This was change {written.change}."
 
 
 @tools.tool("Read the graph", read_only=True, open_world=False)
@@ -158,7 +166,7 @@ async def open_nodes(
         bool, Arg("Add when and by which client each fact was learned, and removed ones")
     ] = False,
     cursor: Cursor = None,
-) -> Subgraph:
+) -> Opened:
     """Read entities by name, with their relations."""
     with explained():
         page = await ctx.state.open(names, _bounds(ctx, 1000), _start("open", cursor), details=details)
@@ -180,43 +188,33 @@ async def neighbors(
 
 
 @tools.tool("Export the graph", destructive=True, idempotent=True, open_world=False)
-async def export_graph(
-    path: str,
-    ctx: Context[Graph],
-    format: Annotated[
-        Literal["jsonl", "markdown"] | None, Arg("By the ending of path if left out: .md is markdown")
-    ] = None,
-    overwrite: bool = False,
-) -> Result[Done]:
-    """Write the whole graph into a file in an allowed directory."""
+async def export_graph(path: str, ctx: Context[Graph], overwrite: bool = False) -> str:
+    """Write the whole graph to a file in an allowed directory: .md as Markdown, else JSON lines."""
     from .transfer import save
 
     places = await ctx.places()
-    chosen = format or ("markdown" if path.lower().endswith((".md", ".markdown")) else "jsonl")
+    spot = await ctx.in_thread(places.resolve, path)
     with explained():
-        size = await save(ctx.state, await ctx.in_thread(places.resolve, path), chosen, overwrite=overwrite)
-    message = f"Wrote the graph as {chosen}, {size} bytes, to {path}."
-    return Result({"success": True, "message": message}, message)
+        size = await save(ctx.state, spot, overwrite=overwrite)
+    return f"Wrote the graph, {size} bytes, to {spot.path}."
 
 
 @tools.tool("Import a graph", destructive=False, idempotent=True, open_world=False)
-async def import_graph(path: str, ctx: Context[Graph]) -> Result[Done]:
+async def import_graph(path: str, ctx: Context[Graph]) -> str:
     """Add what a JSON lines file (memory.jsonl) in an allowed directory holds and the graph does not."""
     from .transfer import load, report
 
     places = await ctx.places()
-    spot = await ctx.in_thread(places.resolve, path)
-    contents = await ctx.in_thread(load, spot, _LARGEST_IMPORT)
+    spot, side = [await ctx.in_thread(places.resolve, name) for name in (path, f"{path}.not-imported")]
+    contents = await ctx.in_thread(load, spot, LARGEST_IMPORT)
     await ctx.progress(1, 2, "file read")
     with explained():
         written = await ctx.state.merge(
             contents.entities, contents.relations, client_of(ctx), lambda: ctx.cancelled
         )
     await ctx.progress(2, 2, "stored")
-    side = await ctx.in_thread(places.resolve, f"{path}.not-imported")
     message = await ctx.in_thread(report, side, contents, written.result)
-    done: Done = {"success": True, "message": message}
-    return Result(_numbered(done, written), message)
+    return message if written.change is None else f"{message} (change {written.change})"
 
 
 @contextmanager
@@ -252,13 +250,11 @@ def _start(kind: str, cursor: str | None) -> Position | None:
     return position
 
 
-def _shown(page: Page, kind: str) -> Subgraph:
-    shown: Subgraph = {
+def _shown(page: Page, kind: str) -> Any:
+    shown: Opened = {
         "entities": page.entities,
         "relations": [one.shown() for one in page.relations],
     }
-    if page.missing:
-        shown["notFound"] = page.missing[:100]
     if page.notices:
         shown["notice"] = " ".join(page.notices)[:2000]
     if page.next is not None:

@@ -13,9 +13,9 @@ from .shapes import Entity, Triple
 _CHUNK = 1 << 18
 
 
-async def save(graph: Graph, spot: Spot, format: str, *, overwrite: bool) -> int:
+async def save(graph: Graph, spot: Spot, *, overwrite: bool) -> int:
     """Write the graph as of this moment; the file appears complete or not at all. How many bytes it has."""
-    shape = markdown.lines if format == "markdown" else jsonl.lines
+    shape = markdown.lines if spot.name.lower().endswith((".md", ".markdown")) else jsonl.lines
     put = replace if overwrite else create_exclusive
 
     def write(entities: Iterator[Entity], relations: Iterator[Triple]) -> int:

@@ -17,7 +17,7 @@ def moment(milliseconds: int) -> str:
 
 
 def _learned(at: int, client: str, number: int) -> Learned:
-    return {"at": moment(at), "by": client, "change": number}
+    return Learned(moment(at), client, number)
 
 
 def created(connection: sqlite3.Connection, entity: int) -> Learned:
@@ -50,10 +50,7 @@ def removed(connection: sqlite3.Connection, entity: int, limit: int) -> list[Rem
         " WHERE entity = ? AND gone IS NOT NULL ORDER BY gone DESC, observation.id DESC LIMIT ?",
         (entity, limit),
     )
-    return [
-        {"observation": row[0], "learned": _learned(*row[1:4]), "removed": _learned(*row[4:7])}
-        for row in rows
-    ]
+    return [Removed(row[0], _learned(*row[1:4]), _learned(*row[4:7])) for row in rows]
 
 
 def deleted(connection: sqlite3.Connection, name: str) -> Learned | None:
