@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 from ..store import GraphError, Source
-from . import files, history, upkeep
+from . import files, history, indexing, upkeep
 from .drafts import SqliteDraft
 from .opening import PATIENCE, connect, open_store
 from .reading import SqliteReader
@@ -129,7 +129,9 @@ class Database:
         writer.execute("BEGIN IMMEDIATE")
         try:
             self._check_version(writer)
-            outcomes = [_attempt(writer, job) for job in jobs]
+            rows: list[indexing.Row] = []
+            outcomes = [_attempt(writer, job, rows) for job in jobs]
+            indexing.insert(writer, rows)
             writer.execute("COMMIT")
         except BaseException:
             if writer.in_transaction:
@@ -164,16 +166,18 @@ class Database:
 
     # --- between writes ------------------------------------------------------------------------------------------
 
-    def merge_index(self) -> bool:
+    def merge_index(self, pages: int) -> bool:
         """One step of merging the index; whether there is more to do."""
         with self._turn:
-            return self._mended(lambda: upkeep.merge_index(self._current().writer))
+            return self._mended(lambda: upkeep.merge_index(self._current().writer, pages))
 
     def move_log(self) -> None:
         """Move the log into the store, while others may read and write."""
+        if files.size(f"{self.path}-wal") < upkeep.LOG_BYTES:
+            return
         reader = self._reader()
         try:
-            upkeep.move_log(reader, self.path)
+            upkeep.move_log(reader)
         finally:
             reader.close()
 
@@ -286,8 +290,8 @@ class Database:
                 self._claim = None
 
 
-def _attempt(writer: sqlite3.Connection, job: Job) -> Outcome:
-    """One job inside the transaction. What it refuses is its own outcome; what SQLite refuses is everybody's."""
+def _attempt(writer: sqlite3.Connection, job: Job, rows: list[indexing.Row]) -> Outcome:
+    """One job inside the transaction; what it adds to the index goes into `rows`. What it refuses is its own outcome; what SQLite refuses is everybody's."""
     writer.execute("SAVEPOINT job")
     draft = SqliteDraft(writer, job.source)
     try:
@@ -299,4 +303,5 @@ def _attempt(writer: sqlite3.Connection, job: Job) -> Outcome:
         writer.execute("RELEASE job")
         return Outcome(error=error)
     writer.execute("RELEASE job")
+    rows += draft.take_rows()
     return Outcome(result, draft.number)

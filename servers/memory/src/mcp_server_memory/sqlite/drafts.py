@@ -4,13 +4,15 @@ import sqlite3
 import time
 from zlib import crc32
 
-from ..folding import fold, separate
+from ..folding import fold
 from ..shapes import Triple
 from ..store import Source, Told
-from . import undo
+from . import indexing, undo
 from .names import similar
 
 _ENTITY = "SELECT entity.id FROM name JOIN entity ON entity.name = name.id WHERE name.text = ? AND entity.gone IS NULL"
+
+_MOST_ROWS = 20_000
 
 
 class SqliteDraft:
@@ -21,7 +23,8 @@ class SqliteDraft:
         self.number: int | None = None
         self._source = source
         self._names: dict[str, int] = {}
-        self._labels: dict[int, tuple[int, str, str]] = {}
+        self._labels: dict[int, tuple[int, indexing.Label]] = {}
+        self._rows: list[indexing.Row] = []
 
     # --- looking -------------------------------------------------------------------------------------------------
 
@@ -51,21 +54,21 @@ class SqliteDraft:
     # --- adding --------------------------------------------------------------------------------------------------
 
     def add_entity(self, name: str, type: str) -> int:
-        named, key = self.name_id(name), fold(type)
+        named = self.name_id(name)
         entity = self.insert(
             "INSERT INTO entity (name, type, type_key, made) VALUES (?, ?, ?, ?)",
             named,
             type,
-            key,
+            fold(type),
             self.change(),
         )
-        self._labels[entity] = (named, separate(fold(name)), separate(key))
-        index_entity(self.connection, entity, name, type)
+        self._labels[entity] = named, indexing.label(name, type)
+        self._index(indexing.of_entity(entity, name, type))
         self.touch(named)
         return entity
 
     def add_observation(self, entity: int, text: str) -> None:
-        named, name, kind = self._label(entity)
+        named, label = self._label(entity)
         number = self.insert(
             "INSERT INTO observation (entity, text, sum, made) VALUES (?, ?, ?, ?)",
             entity,
@@ -73,7 +76,7 @@ class SqliteDraft:
             checksum(text),
             self.change(),
         )
-        index_observation(self.connection, number, name, kind, text)
+        self._index(indexing.of_observation(number, label, text))
         self.touch(named)
 
     def add_relation(self, relation: Triple) -> None:
@@ -152,6 +155,13 @@ class SqliteDraft:
         """Run a statement, and count the rows it changed."""
         return self.connection.execute(sql, values).rowcount
 
+    # --- for who commits -----------------------------------------------------------------------------------------
+
+    def take_rows(self) -> list[indexing.Row]:
+        """What still has to go into the index before the commit."""
+        rows, self._rows = self._rows, []
+        return rows
+
     # --- inside --------------------------------------------------------------------------------------------------
 
     def insert(self, sql: str, *values: object) -> int:
@@ -170,16 +180,21 @@ class SqliteDraft:
             self._names[text] = known
         return known
 
-    def _label(self, entity: int) -> tuple[int, str, str]:
-        """The number of an entity's name, and name and type as the index of words takes them."""
+    def _label(self, entity: int) -> tuple[int, indexing.Label]:
+        """The number of an entity's name, and how the index knows the entity."""
         known = self._labels.get(entity)
         if known is None:
             named, name, kind = self.connection.execute(
                 "SELECT name.id, name.text, entity.type FROM entity JOIN name ON name.id = entity.name WHERE entity.id = ?",
                 (entity,),
             ).fetchone()
-            known = self._labels[entity] = (named, separate(fold(name)), separate(fold(kind)))
+            known = self._labels[entity] = named, indexing.label(name, kind)
         return known
+
+    def _index(self, row: indexing.Row) -> None:
+        self._rows.append(row)
+        if len(self._rows) >= _MOST_ROWS:  # a large import
+            indexing.insert(self.connection, self.take_rows())
 
     def _relation(self, relation: Triple) -> int | None:
         return self._one(
@@ -196,23 +211,3 @@ class SqliteDraft:
 def checksum(text: str) -> int:
     """A short stand-in for a text in an index; equal texts have equal ones."""
     return crc32(text.encode())
-
-
-def index_entity(connection: sqlite3.Connection, entity: int, name: str, type: str) -> None:
-    """Let an entity be found by its name and type."""
-    folded, kind = fold(name), fold(type)
-    connection.execute(
-        "INSERT INTO words (rowid, name, type, text) VALUES (?, ?, ?, '')",
-        (entity * 2, separate(folded), separate(kind)),
-    )
-    connection.execute("INSERT INTO parts (rowid, text) VALUES (?, ?)", (entity * 2, f"{folded}\n{kind}"))
-
-
-def index_observation(connection: sqlite3.Connection, number: int, name: str, kind: str, text: str) -> None:
-    """Let an entity be found by an observation; name and kind are folded and separated already."""
-    folded = fold(text)
-    connection.execute(
-        "INSERT INTO words (rowid, name, type, text) VALUES (?, ?, ?, ?)",
-        (number * 2 + 1, name, kind, separate(folded)),
-    )
-    connection.execute("INSERT INTO parts (rowid, text) VALUES (?, ?)", (number * 2 + 1, folded))

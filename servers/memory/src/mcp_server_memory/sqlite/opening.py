@@ -28,7 +28,7 @@ def connect(path: str, *, patience: float, reading: bool = False) -> sqlite3.Con
             *("synchronous = FULL", "fullfsync = 1", "checkpoint_fullfsync = 1"),
             *("foreign_keys = ON", "trusted_schema = OFF", "temp_store = MEMORY"),
             # upkeep.py moves the log into the store between writes; this is for when it cannot keep up.
-            *("cache_size = -8000", "wal_autocheckpoint = 20000"),
+            *("cache_size = -8000", "wal_autocheckpoint = 20000", "journal_size_limit = 16000000"),
             *(("query_only = ON",) if reading else ()),
         ):
             connection.execute(f"PRAGMA {setting}")

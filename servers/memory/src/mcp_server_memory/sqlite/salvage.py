@@ -7,8 +7,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from ..folding import fold, separate
-from .drafts import index_entity, index_observation
+from . import indexing
 
 _TABLES = {
     "change": "id, at, client, act, undoes, undone",
@@ -118,11 +117,13 @@ def _mend(target: sqlite3.Connection) -> None:
 
 
 def _index(target: sqlite3.Connection) -> None:
-    labels: dict[int, tuple[str, str]] = {}
+    labels: dict[int, indexing.Label] = {}
+    rows: list[indexing.Row] = []
     for entity, name, kind in target.execute(
         "SELECT entity.id, name.text, entity.type FROM entity JOIN name ON name.id = entity.name"
-    ).fetchall():
-        index_entity(target, entity, name, kind)
-        labels[entity] = (separate(fold(name)), separate(fold(kind)))
-    for number, entity, text in target.execute("SELECT id, entity, text FROM observation").fetchall():
-        index_observation(target, number, *labels[entity], text)
+    ):
+        labels[entity] = indexing.label(name, kind)
+        rows.append(indexing.of_entity(entity, name, kind))
+    for number, entity, text in target.execute("SELECT id, entity, text FROM observation"):
+        rows.append(indexing.of_observation(number, labels[entity], text))
+    indexing.insert(target, rows)

@@ -4,34 +4,35 @@ What somebody typed never becomes syntax of the index: each term goes in as a qu
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..folding import fold, separate
 from ..query import Query, Term
 
 MOST_RANKED = 1_000
-"""More hits than this are not ranked by how well they fit, but by name first and newest first."""
-MOST_CANDIDATES = 5_000
+"""More hits than this are not ranked: the newest come first."""
+MOST_CANDIDATES = 2_000
 """So many facts that hold the rarest term are looked at, the newest, when terms do not stand together."""
 _PIECE = 3  # letters: what the index of parts is made of
 _WEIGHTS = "10.0, 4.0, 1.0"  # name, type, observation
 # Each row of the index is an entity or an observation; what is gone is left in the index and left out here.
-_LIVE = (
-    "SELECT hit.row, entity.id, entity.name, hit.score FROM hit JOIN entity ON entity.id = hit.row / 2"
-    " WHERE hit.row % 2 = 0 AND entity.gone IS NULL"
-    " UNION ALL SELECT hit.row, entity.id, entity.name, hit.score FROM hit"
-    " JOIN observation ON observation.id = hit.row / 2 AND observation.gone IS NULL"
-    " JOIN entity ON entity.id = observation.entity WHERE hit.row % 2 = 1"
-)
+_LIVE = {
+    0: "SELECT entity.id FROM entity WHERE entity.id = ? AND entity.gone IS NULL",
+    1: "SELECT entity.id FROM observation JOIN entity ON entity.id = observation.entity"
+    " WHERE observation.id = ? AND observation.gone IS NULL",
+}
 # The statements below are put together from constants; values are bound.
 # ruff: noqa: S608
 
 
 def search(connection: sqlite3.Connection, query: Query, limit: int) -> list[int]:
-    """The entities that a query finds, the best first."""
-    finder = _Finder(connection, query)
-    return list(islice(dict.fromkeys(finder.entities(limit)), limit))
+    """The entities that a query finds, the best first. No stage begins before the ones before it gave too little."""
+    found: dict[int, None] = {}
+    for entity in _Finder(connection, query).entities(limit):
+        found[entity] = None
+        if len(found) >= limit:
+            break
+    return list(found)
 
 
 class _Finder:
@@ -47,7 +48,7 @@ class _Finder:
             return
         yield from self._named()
         if all(term.has_letters for term in self._query.terms):
-            yield from self._by_words(limit)
+            yield from self._by_words()
         yield from self._by_parts()
 
     def _all(self, limit: int) -> Iterator[int]:
@@ -68,54 +69,53 @@ class _Finder:
 
     # --- words ---------------------------------------------------------------------------------------------------
 
-    def _by_words(self, limit: int) -> Iterator[int]:
-        match = _expression(self._query.terms)
-        (count,) = self._connection.execute(
-            "SELECT count(*) FROM (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)",
-            (match, MOST_RANKED + 1),
-        ).fetchone()
-        if count <= MOST_RANKED:
-            yield from self._ranked(match)
-        else:
-            yield from self._newest("{name} : (" + match + ")", limit)
-            yield from self._newest(match, limit)
+    def _by_words(self) -> Iterator[int]:
+        """Facts in which all terms stand together: as whole words first, then as beginnings of words."""
+        for whole in (True, False):
+            match = _expression(self._query.terms, whole=whole)
+            rows = self._rows("words", match, MOST_RANKED + 1)
+            if len(rows) > MOST_RANKED:
+                yield from self._newest(match)
+            else:
+                yield from self._entities_of(self._ranked(match))
 
-    def _ranked(self, match: str) -> Iterator[int]:
+    def _ranked(self, match: str) -> list[int]:
         rows = self._connection.execute(
-            f"WITH hit (row, score) AS (SELECT rowid, bm25(words, {_WEIGHTS}) FROM words WHERE words MATCH ?),"
-            f" live (row, id, name, score) AS ({_LIVE})"
-            f" SELECT entity.id, min(score) FROM live JOIN entity ON entity.id = live.id WHERE 1 {self._filters}"
-            " GROUP BY entity.id ORDER BY 2, 1 DESC",
-            (match, *self._values),
-        )
-        return (entity for entity, _ in rows)
-
-    def _newest(self, match: str, limit: int) -> Iterator[int]:
-        """So many words are common: the newest hits, a batch at a time until there are enough entities."""
-        before, found = 1 << 62, set[int]()
-        while len(found) < limit:
-            rows = self._rows_before(match, before)
-            if not rows:
-                return
-            for _, entity in sorted(self._alive(rows), reverse=True):
-                found.add(entity)
-                yield entity
-            before = rows[-1]
-
-    def _rows_before(self, match: str, before: int) -> list[int]:
-        rows = self._connection.execute(
-            "SELECT rowid FROM words WHERE words MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?",
-            (match, before, MOST_RANKED),
+            f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, {_WEIGHTS}), rowid DESC",
+            (match,),
         )
         return [row for (row,) in rows]
+
+    def _newest(self, match: str) -> Iterator[int]:
+        """Common words: hits from the newest on, a batch at a time for as long as somebody asks."""
+        before = 1 << 62
+        while rows := self._rows("words", match, MOST_RANKED, before):
+            yield from self._entities_of(rows)
+            before = rows[-1]
+
+    def _rows(self, index: str, match: str, limit: int, before: int = 1 << 62) -> list[int]:
+        rows = self._connection.execute(
+            f"SELECT rowid FROM {index} WHERE {index} MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?",
+            (match, before, limit),
+        )
+        return [row for (row,) in rows]
+
+    def _entities_of(self, rows: Iterable[int]) -> Iterator[int]:
+        """The entities that rows of the index belong to, without what is gone or filtered out."""
+        for row in rows:
+            yield from (
+                entity
+                for (entity,) in self._connection.execute(
+                    _LIVE[row % 2] + self._filters, (row // 2, *self._values)
+                )
+            )
 
     # --- parts of words ------------------------------------------------------------------------------------------
 
     def _by_parts(self) -> Iterator[int]:
         """Entities that hold all terms somewhere, looked up by the rarest of them and then read."""
-        candidates = self._rarest()
         looked_at = set[int]()
-        for _, entity in sorted(self._alive(candidates), reverse=True):
+        for entity in self._entities_of(self._rarest()):
             if entity not in looked_at:
                 looked_at.add(entity)
                 if self._holds_all(entity):
@@ -128,17 +128,16 @@ class _Finder:
     def _holding(self, term: Term) -> list[int]:
         """The newest rows that may hold a term."""
         if len(term.text) >= _PIECE:
-            sql, value = "SELECT rowid FROM parts WHERE parts MATCH ?", _quoted(term.text)
-        elif term.has_letters:
-            sql, value = "SELECT rowid FROM words WHERE words MATCH ?", _expression([term])
-        else:  # one or two signs are in no index: everything is looked at
-            sql = (
-                "SELECT rowid FROM (SELECT id * 2 + 1 AS rowid FROM observation WHERE gone IS NULL AND instr(text, ?1)"
-                " UNION ALL SELECT entity.id * 2 FROM entity JOIN name ON name.id = entity.name"
-                " WHERE gone IS NULL AND instr(name.text || char(10) || type, ?1))"
-            )
-            value = term.text
-        rows = self._connection.execute(f"{sql} ORDER BY rowid DESC LIMIT ?2", (value, MOST_CANDIDATES))
+            return self._rows("parts", _quoted(term.text), MOST_CANDIDATES)
+        if term.has_letters:
+            return self._rows("words", _expression([term]), MOST_CANDIDATES)
+        # One or two signs are in no index: everything is looked at.
+        rows = self._connection.execute(
+            "SELECT id * 2 + 1 FROM observation WHERE gone IS NULL AND instr(text, ?1)"
+            " UNION ALL SELECT entity.id * 2 FROM entity JOIN name ON name.id = entity.name"
+            " WHERE gone IS NULL AND instr(name.text || char(10) || type, ?1) ORDER BY 1 DESC LIMIT ?2",
+            (term.text, MOST_CANDIDATES),
+        )
         return [row for (row,) in rows]
 
     def _holds_all(self, entity: int) -> bool:
@@ -155,22 +154,10 @@ class _Finder:
                 return True
         return False
 
-    def _alive(self, rows: Sequence[int]) -> list[tuple[int, int]]:
-        """Rows of the index whose facts are there, with the entities that they belong to."""
-        if not rows:
-            return []
-        listed = ",".join(f"({row},0)" for row in rows)
-        return self._connection.execute(
-            f"WITH hit (row, score) AS (VALUES {listed}),"
-            f" live (row, id, name, score) AS ({_LIVE})"
-            f" SELECT live.row, entity.id FROM live JOIN entity ON entity.id = live.id WHERE 1 {self._filters}",
-            self._values,
-        ).fetchall()
 
-
-def _expression(terms: Sequence[Term]) -> str:
-    """The terms as the index reads them: all of them, a word also as a beginning."""
-    return " AND ".join(_quoted(separate(term.text)) + _star(term) for term in terms)
+def _expression(terms: Sequence[Term], *, whole: bool = False) -> str:
+    """The terms as the index reads them: all of them, and unless `whole`, a word also as a beginning."""
+    return " AND ".join(_quoted(separate(term.text)) + ("" if whole else _star(term)) for term in terms)
 
 
 def _star(term: Term) -> str:

@@ -18,12 +18,12 @@ from ..store import Draft, GraphError, Reader, Source, Written
 from .database import Database, Job, Outcome, Stop
 from .reading import SqliteReader
 from .schema import MIGRATIONS, Migration
-from .upkeep import SEGMENTS
+from .upkeep import BETWEEN_STEPS, LARGE_STEP, LOG_COMMITS, MOST_PIECES, SMALL_STEP
 
-log = logging.getLogger("mcp_server_memory")
+_log = logging.getLogger("mcp_server_memory")
 T = TypeVar("T")
 _LARGEST_BATCH = 64
-_IDLE = 0.1  # seconds without a write after which the index is tidied
+_IDLE = 0.05  # seconds without a write after which the index is tidied
 _GLANCE = 0.25  # seconds between two looks for changes of other processes
 _READERS = 8
 
@@ -48,6 +48,8 @@ class SqliteStore:
         self._wake = anyio.Event()
         self._committed = anyio.Event()
         self._readers = anyio.CapacityLimiter(_READERS)
+        self._log_is_long = anyio.Event()
+        self._commits = 0  # since the index was in one piece
         self._closed = False
         self._seen: int | None = None
         self._listening = False
@@ -88,7 +90,7 @@ class SqliteStore:
             GraphError,
             sqlite3.Error,
         ) as error:  # whoever reads or writes is told; here it is tried again
-            log.debug("changes could not be read: %s", error)
+            _log.debug("changes could not be read: %s", error)
             return frozenset()
 
     async def _look(self) -> frozenset[str]:
@@ -106,18 +108,27 @@ class SqliteStore:
     async def run(self) -> None:
         """Commit what is waiting, again and again; tidy up when nothing is."""
         await self._open()
-        unmerged = SEGMENTS  # others may have left something to do
+        pause: float | None = _IDLE
         while True:
             if not self._queue:
-                with anyio.move_on_after(_IDLE if unmerged else None):
+                with anyio.move_on_after(pause):
                     await self._wake.wait()
             self._wake = anyio.Event()
             batch, self._queue = self._queue[:_LARGEST_BATCH], self._queue[_LARGEST_BATCH:]
             if batch:
+                pause = _IDLE
                 await self._commit(batch)
-                unmerged += 1
-            if unmerged and (not batch or unmerged > 4 * SEGMENTS):
-                unmerged = await self._tidy(unmerged)
+                await self._keep_up()
+            else:
+                pause = 0 if await self._merge(SMALL_STEP) else None
+
+    async def _keep_up(self) -> None:
+        """What cannot wait for a pause when there is none for a long time."""
+        self._commits += 1
+        if self._commits > MOST_PIECES and self._commits % BETWEEN_STEPS == 0:
+            await self._merge(LARGE_STEP)
+        if self._commits % LOG_COMMITS == 0:
+            self._log_is_long.set()
 
     async def _commit(self, batch: Sequence[_Waiting]) -> None:
         outcomes: Sequence[Outcome] = []
@@ -125,8 +136,8 @@ class SqliteStore:
         with anyio.CancelScope(shield=True):
             try:
                 outcomes = await to_thread.run_sync(self._database.write, [one.job for one in batch])
-            except Exception as error:  # a mistake of ours must not stop all later writes
-                log.exception("a write failed")
+            except Exception as error:  # noqa: BLE001 - a mistake of ours must not stop all later writes
+                _log.exception("a write failed")
                 outcomes = [Outcome(error=error)] * len(batch)
         for waiting, outcome in zip(batch, outcomes, strict=True):
             waiting.outcome = outcome
@@ -142,29 +153,41 @@ class SqliteStore:
         elif self._seen == min(numbers) - 1:
             self._seen = max(numbers)
 
-    async def _tidy(self, unmerged: int) -> int:
-        """A step of upkeep; how much is left to do."""
+    async def _merge(self, pages: int) -> bool:
+        """A step of merging the index; whether there is more to do."""
         try:
-            more = await to_thread.run_sync(self._database.merge_index)
-            await to_thread.run_sync(self._database.move_log)
-        except Exception:  # it will be tried again; what people asked for comes first
-            log.debug("upkeep failed", exc_info=True)
-            return 0
-        return unmerged if more else 0
+            more = await to_thread.run_sync(self._database.merge_index, pages)
+        except (GraphError, sqlite3.Error, OSError) as error:  # tried again after the next write
+            _log.debug("the index was not merged: %s", error)
+            return False
+        if not more:
+            self._commits = 0
+            self._log_is_long.set()
+        return more
+
+    async def move_log(self) -> None:
+        """Move the log into the store whenever it is due. Beside the writes: it keeps nobody waiting."""
+        while True:
+            await self._log_is_long.wait()
+            self._log_is_long = anyio.Event()
+            try:
+                await to_thread.run_sync(self._database.move_log)
+            except (GraphError, sqlite3.Error, OSError) as error:
+                _log.debug("the log was not moved: %s", error)
 
     async def _open(self) -> None:
         """Open the store before anyone asks, and remember where its changes stand. Trouble is told when somebody asks."""
         try:
             await self._look()
         except (GraphError, sqlite3.Error, OSError) as error:
-            log.error("the memory could not be opened: %s", error)
+            _log.error("the memory could not be opened: %s", error)
 
     async def look_for_damage(self) -> None:
         """Look through the whole store in the background."""
         try:
             await to_thread.run_sync(self._database.look_for_damage, abandon_on_cancel=True)
         except (GraphError, sqlite3.Error, OSError) as error:
-            log.error("the memory could not be checked: %s", error)
+            _log.error("the memory could not be checked: %s", error)
 
     def refuse(self) -> None:
         """No more writes: those still waiting are told so."""
@@ -192,6 +215,7 @@ async def open_sqlite(
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(store.run)
+            tasks.start_soon(store.move_log)
             tasks.start_soon(store.look_for_damage)
             try:
                 yield store

@@ -10,7 +10,7 @@ from pathlib import Path
 from .. import jsonl
 from ..edits import Merged, merge
 from ..store import GraphError, Source
-from . import files
+from . import files, indexing
 from .drafts import SqliteDraft
 from .history import add_notice
 
@@ -49,6 +49,7 @@ def _import(connection: sqlite3.Connection, path: Path, data: bytes) -> None:
             found = path.stat()
             draft = SqliteDraft(connection, Source(path.name, "import"))
             merged = merge(contents.entities, contents.relations, draft, stop=lambda: False)
+            indexing.insert(connection, draft.take_rows())
             connection.execute(
                 "INSERT INTO imported (file, size, modified, at) VALUES (?, ?, ?, ?)",
                 (str(path), found.st_size, found.st_mtime_ns, int(time.time() * 1000)),
