@@ -106,6 +106,7 @@ class Database:
         self._patience = patience
         self._turn = threading.RLock()  # who writes, opens or closes
         self._open: _Open | None = None
+        self._merging = upkeep.Merging()
         self._claim: files.Claim | None = None
 
     # --- reading and writing -------------------------------------------------------------------------------------
@@ -137,6 +138,7 @@ class Database:
             if writer.in_transaction:
                 writer.execute("ROLLBACK")
             raise
+        self._merging.begin()
         return outcomes
 
     def _check_version(self, writer: sqlite3.Connection) -> None:
@@ -166,10 +168,10 @@ class Database:
 
     # --- between writes ------------------------------------------------------------------------------------------
 
-    def merge_index(self, pages: int) -> bool:
+    def merge_index(self) -> bool:
         """One step of merging the index; whether there is more to do."""
         with self._turn:
-            return self._mended(lambda: upkeep.merge_index(self._current().writer, pages))
+            return self._mended(lambda: self._merging.step(self._current().writer))
 
     def move_log(self) -> None:
         """Move the log into the store, while others may read and write."""

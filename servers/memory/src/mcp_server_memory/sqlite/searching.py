@@ -128,7 +128,7 @@ class _Finder:
     def _holding(self, term: Term) -> list[int]:
         """The newest rows that may hold a term."""
         if len(term.text) >= _PIECE:
-            return self._rows("parts", _quoted(term.text), MOST_CANDIDATES)
+            return self._rows("parts", _pieces(term.text), MOST_CANDIDATES)
         if term.has_letters:
             return self._rows("words", _expression([term]), MOST_CANDIDATES)
         # One or two signs are in no index: everything is looked at.
@@ -158,6 +158,12 @@ class _Finder:
 def _expression(terms: Sequence[Term], *, whole: bool = False) -> str:
     """The terms as the index reads them: all of them, and unless `whole`, a word also as a beginning."""
     return " AND ".join(_quoted(separate(term.text)) + ("" if whole else _star(term)) for term in terms)
+
+
+def _pieces(text: str) -> str:
+    """All pieces of a text, in whatever order they stand."""
+    pieces = dict.fromkeys(text[at : at + _PIECE] for at in range(len(text) - _PIECE + 1))
+    return " AND ".join(map(_quoted, pieces))
 
 
 def _star(term: Term) -> str:

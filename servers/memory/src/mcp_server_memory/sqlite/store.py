@@ -18,7 +18,7 @@ from ..store import Draft, GraphError, Reader, Source, Written
 from .database import Database, Job, Outcome, Stop
 from .reading import SqliteReader
 from .schema import MIGRATIONS, Migration
-from .upkeep import BETWEEN_STEPS, LARGE_STEP, LOG_COMMITS, MOST_PIECES, SMALL_STEP
+from .upkeep import COMMITS, LOG_COMMITS
 
 _log = logging.getLogger("mcp_server_memory")
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class SqliteStore:
         self._committed = anyio.Event()
         self._readers = anyio.CapacityLimiter(_READERS)
         self._log_is_long = anyio.Event()
-        self._commits = 0  # since the index was in one piece
+        self._commits = 0
         self._closed = False
         self._seen: int | None = None
         self._listening = False
@@ -120,13 +120,13 @@ class SqliteStore:
                 await self._commit(batch)
                 await self._keep_up()
             else:
-                pause = 0 if await self._merge(SMALL_STEP) else None
+                pause = 0 if await self._merge() else None
 
     async def _keep_up(self) -> None:
         """What cannot wait for a pause when there is none for a long time."""
         self._commits += 1
-        if self._commits > MOST_PIECES and self._commits % BETWEEN_STEPS == 0:
-            await self._merge(LARGE_STEP)
+        if self._commits % COMMITS == 0:
+            await self._merge()
         if self._commits % LOG_COMMITS == 0:
             self._log_is_long.set()
 
@@ -153,15 +153,14 @@ class SqliteStore:
         elif self._seen == min(numbers) - 1:
             self._seen = max(numbers)
 
-    async def _merge(self, pages: int) -> bool:
+    async def _merge(self) -> bool:
         """A step of merging the index; whether there is more to do."""
         try:
-            more = await to_thread.run_sync(self._database.merge_index, pages)
+            more = await to_thread.run_sync(self._database.merge_index)
         except (GraphError, sqlite3.Error, OSError) as error:  # tried again after the next write
             _log.debug("the index was not merged: %s", error)
             return False
         if not more:
-            self._commits = 0
             self._log_is_long.set()
         return more
 

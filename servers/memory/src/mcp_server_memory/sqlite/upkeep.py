@@ -5,14 +5,9 @@ import time
 
 from .trouble import Damaged
 
-SMALL_STEP = 16
-"""Pages of each index that are merged in one step while nobody writes: a few milliseconds."""
-LARGE_STEP = 64
-"""The same while others wait: each step costs something in itself, so fewer are better."""
-MOST_PIECES = 1_000
-"""Commits without a pause, each a piece of the index, after which merging does not wait for a pause any more."""
-BETWEEN_STEPS = 8
-"""Commits between two such steps."""
+COMMITS = 8
+"""Commits without a pause after which a step of merging is taken all the same."""
+_PAGES = 32  # of an index in one step: two to six milliseconds, growing with the number of pieces
 LOG_BYTES = 4_000_000
 """Length of the log from which it is worth moving into the store."""
 LOG_COMMITS = 256
@@ -20,16 +15,26 @@ LOG_COMMITS = 256
 _DAY = 24 * 3600 * 1000
 
 
-def merge_index(connection: sqlite3.Connection, pages: int) -> bool:
-    """One step of merging; whether there is more to do."""
-    more = False
-    for index in ("words", "parts"):
+class Merging:
+    """Every commit adds a piece to each index; this puts them together, a little at a time, one index after the other."""
+
+    def __init__(self) -> None:
+        self._unfinished = {"words": True, "parts": True}
+
+    def step(self, connection: sqlite3.Connection) -> bool:
+        """Take a step; whether there is more to do."""
+        index = next(iter(self._unfinished))
         before = connection.total_changes
         connection.execute("BEGIN IMMEDIATE")
-        connection.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('merge', {pages:d})")  # noqa: S608 - constants
+        connection.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('merge', {_PAGES})")  # noqa: S608 - constants
         connection.execute("COMMIT")
-        more = more or connection.total_changes - before > 1  # as the documentation of FTS5 says
-    return more
+        del self._unfinished[index]  # and to the end of the row
+        self._unfinished[index] = connection.total_changes - before > 1  # as the documentation of FTS5 says
+        return any(self._unfinished.values())
+
+    def begin(self) -> None:
+        """Something was written since."""
+        self._unfinished = dict.fromkeys(self._unfinished, True)
 
 
 def move_log(connection: sqlite3.Connection) -> None:
