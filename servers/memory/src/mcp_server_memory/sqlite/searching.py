@@ -122,8 +122,15 @@ class _Finder:
                     yield entity
 
     def _rarest(self) -> list[int]:
-        found = [self._holding(term) for term in self._query.terms]
-        return min(found, key=len)
+        """Rows that hold the rarest term. Terms too short for the index of parts are found only as words, so they
+        decide only when there is nothing else; all of it together may still be long enough.
+        """
+        terms = self._query.terms
+        long = [term for term in terms if len(term.text) >= _PIECE]
+        rarest = min((self._holding(term) for term in long or terms), key=len)
+        if long or len(terms) == 1:
+            return rarest
+        return rarest + self._holding(Term(self._query.text, exact=True))
 
     def _holding(self, term: Term) -> list[int]:
         """The newest rows that may hold a term."""
