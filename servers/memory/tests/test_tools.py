@@ -1,7 +1,11 @@
 """The known tools, with known arguments, results and meaning, as a client sees them."""
 
 import json
+import re
+import sqlite3
 from collections.abc import Awaitable, Callable
+from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -139,8 +143,6 @@ async def test_time_and_source_of_each_fact_are_shown_on_request(store: str, cal
         (entity,) = (await call("open_nodes", names=["Ada"], details=True))["entities"]
     stamp = r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z by mcp-server-core \(change "
     assert entity["observations"] == ["lives in London"]
-    import re
-
     assert re.fullmatch(stamp + r"1\)", entity["created"])
     assert [re.fullmatch(stamp + r"1\)", line) is not None for line in entity["learned"]] == [True]
     (removed,) = entity["removed"]
@@ -149,9 +151,7 @@ async def test_time_and_source_of_each_fact_are_shown_on_request(store: str, cal
 
 async def test_neighbors_come_by_distance_and_stop_at_the_asked_hops(store: str, caller: Any) -> None:
     names = ["a", "b", "c", "d", "far"]
-    chain = [
-        {"from": one, "to": two, "relationType": "next"} for one, two in zip(names, names[1:], strict=False)
-    ]
+    chain = [{"from": one, "to": two, "relationType": "next"} for one, two in pairwise(names)]
     async with connect(build(store)) as client:
         call = caller(client)
         await call("create_entities", entities=[{**ENGINE, "name": name} for name in names])
@@ -193,8 +193,6 @@ async def test_pages_of_the_graph_together_are_the_graph(store: str, caller: Any
 
 @pytest.mark.parametrize("budget", [1200, 5000, 100_000])
 async def test_a_megabyte_is_stored_and_can_be_read_in_full(store: str, caller: Any, budget: int) -> None:
-    import re
-
     long = '0123456789\n"\x01é😀' * 3_000 if budget == 1200 else '0123456789\n"\x01é😀' * 70_000
     server = build(store)
     server.max_result_chars = budget
@@ -277,13 +275,16 @@ async def snapshot(client: Client, folder: Path) -> tuple[set[str], int]:
         f"{entity['name']}: {fact}" for entity in graph["entities"] for fact in ("", *entity["observations"])
     }
     facts |= {json.dumps(relation) for relation in graph["relations"]}
-    facts |= {f"{path.name} {path.read_bytes()!r}" for path in folder.iterdir()}
-    import sqlite3
+    return facts | on_disk(folder), changes_in(folder.parent / "memory.sqlite3")
 
-    with sqlite3.connect(folder.parent / "memory.sqlite3") as look:
-        (changes,) = look.execute("SELECT count(*) FROM change").fetchone()
-    look.close()
-    return facts, changes
+
+def on_disk(folder: Path) -> set[str]:
+    return {f"{path.name} {path.read_bytes()!r}" for path in folder.iterdir()}
+
+
+def changes_in(store: Path) -> int:
+    with closing(sqlite3.connect(store)) as look:
+        return look.execute("SELECT count(*) FROM change").fetchone()[0]
 
 
 @pytest.mark.parametrize("tool", ARGUMENTS)

@@ -83,7 +83,7 @@ class Watched:
                 self._uris.setdefault(_unquote(uri[len(ENTITY) :]), set()).add(uri)
         if self:
             self.some.set()
-        else:
+        elif self.some.is_set():
             self.some = anyio.Event()
 
     def among(self, names: frozenset[str]) -> list[str]:

@@ -124,13 +124,11 @@ def _look_around(connection: sqlite3.Connection) -> None:
 def statements(script: str) -> Iterator[str]:
     """The statements of a script one by one: executescript would commit before the first."""
     gathered = ""
-    for line in script.splitlines(keepends=True):
-        gathered += line
+    for part in script.split(";"):
+        gathered += f"{part};"
         if sqlite3.complete_statement(gathered):
             yield gathered
             gathered = ""
-    if gathered.strip():
-        yield gathered
 
 
 def _value(connection: sqlite3.Connection, sql: str) -> int:

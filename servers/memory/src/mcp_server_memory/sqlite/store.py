@@ -50,6 +50,7 @@ class SqliteStore:
         self._readers = anyio.CapacityLimiter(_READERS)
         self._log_is_long = anyio.Event()
         self._commits = 0
+        self._opened = anyio.Event()
         self._closed = False
         self._seen: int | None = None
         self._listening = False
@@ -79,17 +80,17 @@ class SqliteStore:
         return Written(waiting.outcome.result, waiting.outcome.change)
 
     async def changed_names(self) -> frozenset[str]:
-        if self._seen is None or self._listening:
+        # From here on our own commits are news; what others did since the last look is told at once.
+        first, self._listening = not self._listening, True
+        await self._opened.wait()
+        if not first:
             with anyio.move_on_after(_GLANCE):
                 await self._committed.wait()
-        self._listening = True
         self._committed = anyio.Event()
         try:
             return await self._look()
-        except (
-            GraphError,
-            sqlite3.Error,
-        ) as error:  # whoever reads or writes is told; here it is tried again
+        except (GraphError, sqlite3.Error) as error:
+            # Whoever reads or writes is told; here it is tried again.
             _log.debug("changes could not be read: %s", error)
             return frozenset()
 
@@ -180,6 +181,8 @@ class SqliteStore:
             await self._look()
         except (GraphError, sqlite3.Error, OSError) as error:
             _log.error("the memory could not be opened: %s", error)
+        finally:
+            self._opened.set()
 
     async def look_for_damage(self) -> None:
         """Look through the whole store in the background."""
