@@ -4,6 +4,7 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,11 @@ PROCESSES = int(os.environ.get("MEMORY_TEST_PROCESSES", "3"))
 WRITERS = 5
 WRITES = int(os.environ.get("MEMORY_TEST_WRITES", "10"))
 KILLS = int(os.environ.get("MEMORY_TEST_KILLS", "30"))
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"  # of this side; the processes are what is tested
 
 
 def serving(store: str) -> list[str]:
@@ -108,8 +114,6 @@ def test_an_import_at_start_happens_once_however_many_start(tmp_path: Path) -> N
         graph = json.loads(child.stdout.readline())["result"]["structuredContent"]
         assert graph["entities"][0]["observations"] == ["x", "x"]
         child.communicate(timeout=10)
-    import sqlite3
-
     look = sqlite3.connect(f"{file}.sqlite3")
     assert look.execute("SELECT count(*) FROM entity").fetchone() == (500,)
     assert look.execute("SELECT count(*) FROM change").fetchone() == (1,)
