@@ -71,13 +71,21 @@ class _Finder:
 
     def _by_words(self) -> Iterator[int]:
         """Facts in which all terms stand together: as whole words first, then as beginnings of words."""
-        for whole in (True, False):
-            match = _expression(self._query.terms, whole=whole)
-            rows = self._rows("words", match, MOST_RANKED + 1)
-            if len(rows) > MOST_RANKED:
-                yield from self._newest(match)
-            else:
-                yield from self._entities_of(self._ranked(match))
+        terms = self._query.terms
+        whole = _expression([term._replace(exact=True) for term in terms])
+        yield from self._together(whole)
+        # The words that begin with a common word are too many to look through, and it is found in itself already.
+        begun = _expression([term._replace(exact=term.exact or self._is_common(term)) for term in terms])
+        if begun != whole:
+            yield from self._together(begun)
+
+    def _together(self, match: str) -> Iterator[int]:
+        rows = self._rows("words", match, MOST_RANKED + 1)
+        return self._newest(match) if len(rows) > MOST_RANKED else self._entities_of(self._ranked(match))
+
+    def _is_common(self, term: Term) -> bool:
+        match = _expression([term._replace(exact=True)])
+        return len(self._rows("words", match, MOST_RANKED + 1)) > MOST_RANKED
 
     def _ranked(self, match: str) -> list[int]:
         rows = self._connection.execute(
@@ -162,9 +170,9 @@ class _Finder:
         return False
 
 
-def _expression(terms: Sequence[Term], *, whole: bool = False) -> str:
-    """The terms as the index reads them: all of them, and unless `whole`, a word also as a beginning."""
-    return " AND ".join(_quoted(separate(term.text)) + ("" if whole else _star(term)) for term in terms)
+def _expression(terms: Sequence[Term]) -> str:
+    """The terms as the index reads them: all of them, a word also as a beginning."""
+    return " AND ".join(_quoted(separate(term.text)) + _star(term) for term in terms)
 
 
 def _pieces(text: str) -> str:

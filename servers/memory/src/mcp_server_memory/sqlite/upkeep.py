@@ -7,7 +7,7 @@ from .trouble import Damaged
 
 COMMITS = 8
 """Commits without a pause after which a step of merging is taken all the same."""
-_PAGES = 32  # of an index in one step: two to six milliseconds, growing with the number of pieces
+_PAGES = 16  # of an index in one step: two to four milliseconds, growing with the number of pieces
 LOG_BYTES = 4_000_000
 """Length of the log from which it is worth moving into the store."""
 LOG_COMMITS = 256
