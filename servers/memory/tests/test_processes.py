@@ -176,4 +176,37 @@ async def test_every_acknowledged_fact_survives_being_killed(store: str) -> None
     assert len(acknowledged) < len(sent)  # they were in the middle of it
     async with connect(build(store)) as client:
         found = await client.call_tool("search_nodes", {"query": f"k{KILLS - 1}", "limit": 1000})
+        assert found["structuredContent"]["entities"]
         assert "notice" not in found["structuredContent"]  # and nothing was damaged
+    look = sqlite3.connect(store)
+    assert look.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert look.execute("PRAGMA foreign_key_check").fetchall() == []
+    for index in ("words", "parts"):
+        look.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
+    look.close()
+
+
+def test_a_server_that_waits_for_a_locked_store_still_ends_when_its_client_is_gone(store: str) -> None:
+    child = subprocess.Popen(serving(store), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+    assert child.stdin is not None
+    assert child.stdout is not None
+
+    def say(*messages: dict[str, Any]) -> None:
+        assert child.stdin is not None
+        child.stdin.write("".join(json.dumps(message) + "\n" for message in messages).encode())
+
+    def creation(name: str, number: int) -> dict[str, Any]:
+        call = {"name": "create_entities", "arguments": {"entities": [entity(name)]}}
+        return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call}
+
+    say(initialize(), {"jsonrpc": "2.0", "method": "notifications/initialized"}, creation("before", 2))
+    assert json.loads(child.stdout.readline())["id"] == 1
+    assert json.loads(child.stdout.readline())["id"] == 2
+    other = sqlite3.connect(store, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    say(creation("during", 3), {"jsonrpc": "2.0", "id": 4, "method": "ping"})
+    assert json.loads(child.stdout.readline())["id"] == 4  # the write waits, nobody else does
+    child.stdin.close()
+    assert child.wait(timeout=3) == 0
+    child.stdout.close()
+    other.close()

@@ -98,6 +98,16 @@ def test_one_job_that_fails_does_not_spoil_the_others_of_its_commit(store: str, 
     assert completed(database, "ha") == []
 
 
+def test_an_import_that_is_cancelled_leaves_nothing(store: str, opened: Any) -> None:
+    looks = iter([False, False, True])
+    entities: Any = [{"name": f"e{n}", "entityType": "t", "observations": []} for n in range(10)]
+    database = opened(store)
+    job = partial(edits.merge, entities, [], stop=lambda: next(looks))
+    (outcome,) = database.write([Job(job, Source("test", "test"))])
+    assert "cancelled; nothing was changed" in str(outcome.error)
+    assert names_in(database) == []
+
+
 # --- damage ------------------------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,8 @@
 import json
 import re
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from itertools import pairwise
@@ -10,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_server_core import Client
+from mcp_server_core import Client, stdio
 from mcp_server_core.testing import Revision, connect
 from mcp_server_memory.server import build
 
@@ -313,3 +315,27 @@ async def test_the_hints_of_a_tool_are_true(tool: str, tmp_path: Path, store: st
 async def test_every_tool_has_its_hints_tried(store: str) -> None:
     async with connect(build(store)) as client:
         assert {tool["name"] for tool in await client.list_tools()} == ARGUMENTS.keys()
+
+
+async def test_more_names_than_anybody_needs_are_refused(
+    store: str, refusal: Callable[..., Awaitable[str]]
+) -> None:
+    async with connect(build(store)) as client:
+        assert "at most 1000" in await refusal(client, "open_nodes", names=["x"] * 1001)
+
+
+async def test_read_only_leaves_the_reading_tools(store: str) -> None:
+    command = [sys.executable, "-m", "mcp_server_memory", "--store", store, "--read-only"]
+    async with Client(stdio(command)) as client:
+        names = [tool["name"] for tool in await client.list_tools()]
+    assert names == ["read_graph", "search_nodes", "open_nodes", "neighbors"]
+
+
+def test_nothing_heavy_is_loaded_before_the_first_answer() -> None:
+    code = (
+        "import sys; from mcp_server_memory.__main__ import main; from mcp_server_memory.server import build; build(); "
+        "print([name for name in ('sqlite3', 'json', 'pathlib', 'urllib', 'shutil', 'platformdirs', 'pydantic', "
+        "'mcp_server_core.places') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

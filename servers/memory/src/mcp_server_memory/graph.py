@@ -11,11 +11,12 @@ from typing import TypeVar
 from . import edits, pages
 from .edits import Added, Created, Related
 from .pages import Bounds, Page, Position
-from .query import Query, parse_query
+from .query import parse_query
 from .shapes import Addition, Entity, Removal, Retraction, Triple
-from .store import Draft, Reader, Source, Store, Told, Written
+from .store import Draft, GraphError, Reader, Source, Store, Told, Written
 
 T = TypeVar("T")
+MOST_NAMES = 1_000
 
 
 class Graph:
@@ -75,6 +76,7 @@ class Graph:
         self, names: Sequence[str], bounds: Bounds, start: Position | None, *, details: bool
     ) -> Page:
         """The entities of these names, with times and sources on request."""
+        _check_count(names)
         return await self.store.read(
             partial(pages.open_names, names=names, bounds=bounds, start=start, details=details)
         )
@@ -83,6 +85,7 @@ class Graph:
         self, names: Sequence[str], hops: int, bounds: Bounds, start: Position | None
     ) -> Page:
         """What can be reached from these entities in so many steps, the nearest first."""
+        _check_count(names)
         return await self.store.read(
             partial(pages.around, names=names, hops=hops, bounds=bounds, start=start)
         )
@@ -103,4 +106,8 @@ class Graph:
         return await self.store.write(job, Source(client, act))
 
 
-__all__ = ["Graph", "Query"]
+def _check_count(names: Sequence[str]) -> None:
+    if len(names) > MOST_NAMES:
+        raise GraphError(
+            f"{len(names)} names are too many for one call; ask for at most {MOST_NAMES} at a time."
+        )

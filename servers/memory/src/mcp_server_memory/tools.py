@@ -17,6 +17,7 @@ from .store import GraphError, Written
 tools = Registry()
 COMFORTABLE = 40_000
 """Characters of a page: about ten thousand tokens, from which on hosts begin to warn or to cut."""
+MOST_ENTITIES = 1_000
 LARGEST_IMPORT = 256 * 1024 * 1024
 
 Limit = Annotated[int, Arg("Entities per page", ge=1)]
@@ -169,7 +170,9 @@ async def open_nodes(
 ) -> Opened:
     """Read entities by name, with their relations."""
     with explained():
-        page = await ctx.state.open(names, _bounds(ctx, 1000), _start("open", cursor), details=details)
+        page = await ctx.state.open(
+            names, _bounds(ctx, MOST_ENTITIES), _start("open", cursor), details=details
+        )
         return _shown(page, "open")
 
 
@@ -233,7 +236,7 @@ def client_of(ctx: Context[Graph]) -> str:
 
 def _bounds(ctx: Context[Graph], limit: int) -> Bounds:
     # What is said about the page (cursor, notices) needs room beside it.
-    return Bounds(min(COMFORTABLE, ctx.max_chars * 9 // 10 - 500), limit)
+    return Bounds(min(COMFORTABLE, ctx.max_chars * 9 // 10 - 500), min(limit, MOST_ENTITIES))
 
 
 def _start(kind: str, cursor: str | None) -> Position | None:
@@ -242,12 +245,12 @@ def _start(kind: str, cursor: str | None) -> Position | None:
     from mcp_server_core import InvalidCursor
 
     try:
-        position = Position(*read_cursor(kind, cursor))
-    except (InvalidCursor, TypeError):
+        key, relations, after, offset = read_cursor(kind, cursor)
+        return Position(int(key), bool(relations), int(after), int(offset))
+    except (InvalidCursor, TypeError, ValueError, OverflowError):
         raise ToolError(
             "The cursor is not one of this call. Repeat the call with the same arguments and the nextCursor it gave, or without."
         ) from None
-    return position
 
 
 def _shown(page: Page, kind: str) -> Any:

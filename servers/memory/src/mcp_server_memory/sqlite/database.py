@@ -10,6 +10,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from ..store import GraphError, Source
@@ -196,17 +197,16 @@ class Database:
     def _mended(self, work: Callable[[], T]) -> T:
         """Do something; if the store turns out to be damaged, set it aside and do it again."""
         try:
-            return work()
+            return _explained(work)
         except Damaged as damage:
-            self._replace(damage)
-        except sqlite3.Error as error:
-            if not is_damage(error):
-                raise explain(error) or error from error
-            self._replace(Damaged("it cannot be read"))
+            found = damage
         try:
-            return work()
-        except sqlite3.Error as error:
-            raise explain(error) or error from error
+            _explained(partial(self._replace, found))
+            return _explained(work)
+        except Damaged as damage:
+            raise GraphError(
+                f"The memory is damaged ({damage}) and could not be repaired. Nothing was changed. Tell the user."
+            ) from damage
 
     def _current(self) -> _Open:
         opened = self._open
@@ -226,6 +226,7 @@ class Database:
         writer = open_store(self.path, self._migrations, self._patience)
         try:
             take_over(writer, self._imports)
+            log.info("the memory is in %s", self.path)
             return _Open(self.path, writer)
         except BaseException:
             writer.close()
@@ -268,11 +269,10 @@ class Database:
             told = f"The memory was damaged ({damage}). The damaged file is kept as {os.path.basename(kept)}"  # noqa: PTH119
             try:
                 found = salvage(kept, writer)
-            except sqlite3.Error:
-                found = (0, 0, 0)
-            told += ", and a new memory begun with what could be read of it: " + (
-                f"{found[0]} entities, {found[1]} observations, {found[2]} relations. Tell the user."
-            )
+                told += ", and a new memory begun with what could be read of it: "
+                told += f"{found[0]} entities, {found[1]} observations, {found[2]} relations. Tell the user."
+            except (sqlite3.Error, OSError) as error:
+                told += f", and an empty memory begun, because nothing could be read of it ({error}). Tell the user."
             log.error(told)
             history.add_notice(writer, told)
         finally:
@@ -290,6 +290,16 @@ class Database:
             if self._claim is not None:
                 self._claim.release()
                 self._claim = None
+
+
+def _explained(work: Callable[[], T]) -> T:
+    """Do something; what SQLite says about the store is said in words, or is Damaged."""
+    try:
+        return work()
+    except sqlite3.Error as error:
+        if is_damage(error):
+            raise Damaged("it cannot be read") from error
+        raise explain(error) or error from error
 
 
 def _attempt(writer: sqlite3.Connection, job: Job, rows: list[indexing.Row]) -> Outcome:

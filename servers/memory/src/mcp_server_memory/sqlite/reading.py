@@ -51,7 +51,7 @@ class SqliteReader:
         for _ in range(hops):
             reached: list[Node] = []
             for node in frontier:
-                for other in self._beside(node):
+                for other in self._beside(node, limit):
                     if other.id not in seen:
                         seen[other.id] = other
                         reached.append(other)
@@ -60,13 +60,14 @@ class SqliteReader:
             frontier = reached
         return list(seen.values())[:limit]
 
-    def _beside(self, node: Node) -> list[Node]:
+    def _beside(self, node: Node, limit: int) -> list[Node]:
         return self._nodes(
             "entity.gone IS NULL AND entity.name IN ("
             " SELECT target FROM relation WHERE gone IS NULL AND source = (SELECT name FROM entity WHERE id = ?1)"
             " UNION SELECT source FROM relation WHERE gone IS NULL AND target = (SELECT name FROM entity WHERE id = ?1))"
-            " ORDER BY entity.id",
+            " ORDER BY entity.id LIMIT ?2",
             node.id,
+            limit,
         )
 
     def _nodes(self, condition: str, *values: object) -> list[Node]:
