@@ -1,5 +1,6 @@
 """Remembers entities, relations and facts between conversations."""
 
+import os
 from collections.abc import Sequence
 
 from mcp_server_core import cli
@@ -11,7 +12,18 @@ from .server import build
 def main(argv: Sequence[str] | None = None) -> None:
     """Read the command line and serve."""
     parser = cli.parser("mcp-server-memory", __version__, __doc__)
-    cli.run(build(), parser.parse_args(argv))
+    parser.add_argument(
+        "--store", metavar="PATH", help="file of the memory (default: MEMORY_FILE_PATH, or your user data)"
+    )
+    parser.add_argument(
+        "directories", nargs="*", metavar="DIR[:ro|:rw]", help="directory for exports and imports"
+    )
+    args = parser.parse_args(argv)
+    try:
+        server = build(args.store or os.environ.get("MEMORY_FILE_PATH"), args.directories)
+    except ValueError as error:
+        parser.error(str(error))
+    cli.run(server, args)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,298 @@
-"""What a model may do with this server."""
+"""What a model may do with the memory. Each function is a door; the room behind it is graph.py."""
 
-from mcp_server_core import Registry
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Any, NotRequired
 
-from . import __version__
+from mcp_server_core import Arg, Context, Registry, Result, ToolError, read_cursor, write_cursor
+from typing_extensions import TypedDict
+
+from .echo import shortened
+from .graph import Graph
+from .pages import Bounds, Page, Position
+from .query import QueryError
+from .shapes import Addition, Detailed, Entity, Grown, Relation, Removal, Retraction, triple
+from .store import GraphError, Written
 
 tools = Registry()
+COMFORTABLE = 40_000
+"""Characters of a page: about ten thousand tokens, from which on hosts begin to warn or to cut."""
+MOST_ENTITIES = 1_000
+LARGEST_IMPORT = 256 * 1024 * 1024
+
+Limit = Annotated[int, Arg("Entities per page", ge=1)]
+Cursor = Annotated[str | None, Arg("nextCursor of the last page")]
+Names = Annotated[list[str], Arg("Exact names")]
 
 
-@tools.tool("About this server", read_only=True, open_world=False)
-async def about() -> str:
-    """Say what this server is, and what it can do in this version."""
-    return (
-        f"mcp-server-memory {__version__}. Remembers entities, relations and facts between conversations. "
-        "This version offers no more than this description."
-    )
+# The results. Comments, no docstrings: those would stand in every tool's schema.
+class Subgraph(TypedDict):
+    entities: list[Entity]
+    relations: list[Relation]
+    notice: NotRequired[str]
+    truncated: NotRequired[bool]
+    nextCursor: NotRequired[str]
+
+
+# As above, with times and sources when they were asked for.
+class Opened(TypedDict):
+    entities: list[Detailed]
+    relations: list[Relation]
+    notice: NotRequired[str]
+    truncated: NotRequired[bool]
+    nextCursor: NotRequired[str]
+
+
+class CreatedEntities(TypedDict):
+    entities: list[Entity]
+    ignored: NotRequired[list[str]]
+    truncated: NotRequired[bool]
+    change: NotRequired[int]
+
+
+class CreatedRelations(TypedDict):
+    relations: list[Relation]
+    ignored: NotRequired[list[str]]
+    change: NotRequired[int]
+
+
+class AddedObservations(TypedDict):
+    results: list[Grown]
+    truncated: NotRequired[bool]
+    change: NotRequired[int]
+
+
+class Done(TypedDict):
+    success: bool
+    message: str
+    change: NotRequired[int]
+
+
+@tools.tool("Create entities", destructive=False, idempotent=True, open_world=False)
+async def create_entities(entities: list[Entity], ctx: Context[Graph]) -> CreatedEntities:
+    """Store new entities with observations. Names that exist are left as they are and listed as ignored."""
+    with explained():
+        written = await ctx.state.create_entities(entities, client_of(ctx))
+    kept, cut = shortened(written.result.entities, ctx.max_chars // 2)
+    made: CreatedEntities = {"entities": kept}
+    if written.result.ignored:
+        made["ignored"] = written.result.ignored
+    if cut:
+        made["truncated"] = True  # here, not in the store
+    return _numbered(made, written)
+
+
+@tools.tool("Create relations", destructive=False, idempotent=True, open_world=False)
+async def create_relations(relations: list[Relation], ctx: Context[Graph]) -> CreatedRelations:
+    """Store new relations between existing entities, in active voice. Known ones are ignored."""
+    with explained():
+        written = await ctx.state.create_relations([triple(one) for one in relations], client_of(ctx))
+    made: CreatedRelations = {"relations": [one.shown() for one in written.result.relations]}
+    if written.result.ignored:
+        made["ignored"] = [" ".join((one.source, one.type, one.target)) for one in written.result.ignored]
+    return _numbered(made, written)
+
+
+@tools.tool("Add observations", destructive=False, idempotent=True, open_world=False)
+async def add_observations(observations: list[Addition], ctx: Context[Graph]) -> AddedObservations:
+    """Store new observations about existing entities. Known ones are ignored."""
+    with explained():
+        written = await ctx.state.add_observations(observations, client_of(ctx))
+    kept, cut = shortened(written.result.results, ctx.max_chars // 2)
+    made: AddedObservations = {"results": kept}
+    if cut:
+        made["truncated"] = True  # here, not in the store
+    return _numbered(made, written)
+
+
+@tools.tool("Delete entities", destructive=True, idempotent=True, open_world=False)
+async def delete_entities(entityNames: list[str], ctx: Context[Graph]) -> Result[Done]:  # noqa: N803 - the wire's word
+    """Delete entities with their observations and relations."""
+    with explained():
+        return _done(await ctx.state.delete_entities(entityNames, client_of(ctx)))
+
+
+@tools.tool("Delete observations", destructive=True, idempotent=True, open_world=False)
+async def delete_observations(deletions: list[Retraction], ctx: Context[Graph]) -> Result[Done]:
+    """Delete observations, given by their exact text."""
+    with explained():
+        return _done(await ctx.state.delete_observations(deletions, client_of(ctx)))
+
+
+@tools.tool("Delete relations", destructive=True, idempotent=True, open_world=False)
+async def delete_relations(relations: list[Relation], ctx: Context[Graph]) -> Result[Done]:
+    """Delete relations."""
+    with explained():
+        return _done(await ctx.state.delete_relations([triple(one) for one in relations], client_of(ctx)))
+
+
+@tools.tool("Undo a change", destructive=True, idempotent=False, open_world=False)
+async def undo(
+    ctx: Context[Graph],
+    change: Annotated[int | None, Arg("Its number; the last change if left out", ge=1)] = None,
+) -> str:
+    """Take back a change, by whichever client: what it added goes, what it deleted returns."""
+    with explained():
+        written = await ctx.state.undo(change, client_of(ctx))
+    return f"{written.result.message} This was change {written.change}."
+
+
+@tools.tool("Read the graph", read_only=True, open_world=False)
+async def read_graph(ctx: Context[Graph], limit: Limit = 1000, cursor: Cursor = None) -> Subgraph:
+    """Read all entities and relations, a page at a time. For what you look for, search_nodes costs less."""
+    with explained():
+        return _shown(await ctx.state.read(_bounds(ctx, limit), _start("read", cursor)), "read")
+
+
+@tools.tool("Search", read_only=True, open_world=False)
+async def search_nodes(
+    query: Annotated[
+        str, Arg('Words or beginnings of words, "phrases"; filters type:person, since:7d, before:2026-01-31')
+    ],
+    ctx: Context[Graph],
+    limit: Limit = 20,
+    cursor: Cursor = None,
+) -> Subgraph:
+    """Find entities that hold all words in name, type or observations, best first, with their relations."""
+    kind = f"search {query}"
+    with explained():
+        return _shown(await ctx.state.search(query, _bounds(ctx, limit), _start(kind, cursor)), kind)
+
+
+@tools.tool("Open entities", read_only=True, open_world=False)
+async def open_nodes(
+    names: Names,
+    ctx: Context[Graph],
+    details: Annotated[
+        bool, Arg("Add when and by which client each fact was learned, and removed ones")
+    ] = False,
+    cursor: Cursor = None,
+) -> Opened:
+    """Read entities by name, with their relations."""
+    with explained():
+        page = await ctx.state.open(
+            names, _bounds(ctx, MOST_ENTITIES), _start("open", cursor), details=details
+        )
+        return _shown(page, "open")
+
+
+@tools.tool("Neighbors", read_only=True, open_world=False)
+async def neighbors(
+    names: Names,
+    ctx: Context[Graph],
+    hops: Annotated[int, Arg("Steps along relations, either direction", ge=1, le=6)] = 1,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Subgraph:
+    """Read what is related to entities, nearest first."""
+    with explained():
+        page = await ctx.state.neighbors(names, hops, _bounds(ctx, limit), _start("near", cursor))
+        return _shown(page, "near")
+
+
+@tools.tool("Export the graph", destructive=True, idempotent=True, open_world=False)
+async def export_graph(path: str, ctx: Context[Graph], overwrite: bool = False) -> str:
+    """Write the whole graph to a file in an allowed directory: .md as Markdown, else JSON lines."""
+    from .transfer import save
+
+    places = await ctx.places()
+    spot = await ctx.in_thread(places.resolve, path)
+    with explained():
+        size = await save(ctx.state, spot, overwrite=overwrite)
+    return f"Wrote the graph, {size} bytes, to {spot.path}."
+
+
+@tools.tool("Import a graph", destructive=False, idempotent=True, open_world=False)
+async def import_graph(path: str, ctx: Context[Graph]) -> str:
+    """Add what a JSON lines file (memory.jsonl) in an allowed directory holds and the graph does not."""
+    from .transfer import load, report
+
+    places = await ctx.places()
+    spot, side = [await ctx.in_thread(places.resolve, name) for name in (path, f"{path}.not-imported")]
+    contents = await ctx.in_thread(load, spot, LARGEST_IMPORT)
+    await ctx.progress(1, 2, "file read")
+    with explained():
+        written = await ctx.state.merge(
+            contents.entities, contents.relations, client_of(ctx), lambda: ctx.cancelled
+        )
+    await ctx.progress(2, 2, "stored")
+    message = await ctx.in_thread(report, side, contents, written.result)
+    return message if written.change is None else f"{message} (change {written.change})"
+
+
+@contextmanager
+def explained() -> Generator[None]:
+    """The edge of the domain: what it refuses is an error that the model reads."""
+    try:
+        yield
+    except (GraphError, QueryError) as error:
+        raise ToolError(str(error)) from None
+
+
+def client_of(ctx: Context[Graph]) -> str:
+    """Who speaks: a label, bounded because clients choose it."""
+    return str(ctx.client.get("name") or "unknown")[:100]
+
+
+def _bounds(ctx: Context[Graph], limit: int) -> Bounds:
+    # What is said about the page (cursor, notices) needs room beside it.
+    return Bounds(min(COMFORTABLE, ctx.max_chars * 9 // 10 - 500), min(limit, MOST_ENTITIES))
+
+
+def _start(kind: str, cursor: str | None) -> Position | None:
+    if cursor is None:
+        return None
+    from mcp_server_core import InvalidCursor
+
+    try:
+        key, relations, after, offset = read_cursor(kind, cursor)
+        return Position(int(key), bool(relations), int(after), int(offset))
+    except (InvalidCursor, TypeError, ValueError, OverflowError):
+        raise ToolError(
+            "The cursor is not one of this call. Repeat the call with the same arguments and the nextCursor it gave, or without."
+        ) from None
+
+
+def _shown(page: Page, kind: str) -> Any:
+    shown: Opened = {
+        "entities": page.entities,
+        "relations": [one.shown() for one in page.relations],
+    }
+    if page.notices:
+        shown["notice"] = " ".join(page.notices)[:2000]
+    if page.next is not None:
+        shown["truncated"] = True
+        shown["nextCursor"] = write_cursor(kind, list(page.next))
+    return shown
+
+
+def _done(written: Written[Removal]) -> Result[Done]:
+    gone = written.result
+    counts = {
+        "entities": gone.entities,
+        "observations": gone.observations,
+        "relations": gone.relations,
+    }
+    told = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+    message = f"Deleted {told}." if told else "Nothing to delete."
+    if gone.missing:
+        message += f" Not found: {_listed(gone.missing)}."
+    done: Done = {"success": True, "message": message}
+    numbered = _numbered(done, written)
+    if written.change is not None:
+        message += f" (change {written.change})"
+    return Result(numbered, message)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    from .edits import shown
+
+    more = f" and {len(texts) - 10} more" if len(texts) > 10 else ""
+    return ", ".join(map(shown, texts[:10])) + more
+
+
+def _numbered(made: Any, written: Written[Any]) -> Any:
+    """Add the number of the change, by which it can be undone; a call that changed nothing has none."""
+    if written.change is not None:
+        made["change"] = written.change
+    return made

@@ -1,0 +1,1 @@
+"""The graph in one SQLite file: safe against crashes, power failures and other processes."""
