@@ -9,7 +9,7 @@ RUN := $(UV) run --frozen
 # Tests wait more than they compute, so there are more workers than a small machine has cores.
 WORKERS ?= 3
 
-.PHONY: help run test format lint types check-format tests bench build clean
+.PHONY: help run entries show test format lint types check-format tests bench manifests build clean
 .DEFAULT_GOAL := help
 
 help: ## Print this list
@@ -23,7 +23,13 @@ $(TOOLS)/bin/uv:
 	@$(UV) sync --frozen --quiet --python $(PYTHON)
 	@touch $@
 
-run: .venv/.ready ## Show it working: the filesystem server on this directory, driven by our client
+run: .venv/.ready ## Serve all five over HTTP, for this machine only
+	@$(RUN) python examples/serve.py
+
+entries: .venv/.ready ## Print what to paste into a host: HOST=cursor
+	@$(RUN) python examples/serve.py --entries $(HOST)
+
+show: .venv/.ready ## Show what goes over the wire: one server, driven in both eras
 	@$(RUN) python examples/show.py
 
 test: check-format lint types tests ## Run every check: format, lint, types, tests
@@ -45,6 +51,9 @@ format: .venv/.ready ## Format the code
 
 bench: .venv/.ready ## Measure ours against the SDKs, side by side
 	@$(RUN) python -m benchmarks $(if $(QUICK),--quick) $(if $(SUITE),--suite $(SUITE))
+
+manifests: .venv/.ready ## Write what is published about each server from its manifest.toml
+	@$(RUN) python scripts/manifests.py
 
 build: .venv/.ready ## Build a wheel and an sdist of each package into dist/
 	@$(UV) build --all-packages --out-dir dist

@@ -203,11 +203,11 @@ async def test_a_regular_expression_that_blows_up_is_stopped_and_holds_nobody_up
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(others)
-            with anyio.fail_after(20):
+            with anyio.fail_after(60):  # the limit counts time of the processor, which others may want too
                 said = await desk.refusal("search_text", path=".", pattern="^(a|a|aa)+$", regex=True)
             tasks.cancel_scope.cancel()
     assert "takes too long" in said
-    assert slowest < 1
+    assert slowest < 4  # one that held the interpreter would hold it for five seconds and more
 
 
 async def test_a_bad_expression_is_explained(root: Path) -> None:

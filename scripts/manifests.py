@@ -1,0 +1,213 @@
+"""Writes what is published about each server from its manifest.toml: server.json, the bundle's manifest, the
+Dockerfile and the host entries of its README. `--check` writes nothing and fails if a file is stale.
+"""
+
+import argparse
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mcp_server_core.cli.documents import show
+from mcp_server_core.cli.hosts import HOSTS, Command
+
+ROOT = Path(__file__).parents[1]
+SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+BEGIN, END = "<!-- host entries: made by `make manifests` -->", "<!-- end of host entries -->"
+
+
+class Server(NamedTuple):
+    """One server: its folder, its package's metadata, and its manifest."""
+
+    folder: Path
+    project: dict[str, Any]
+    manifest: dict[str, Any]
+    common: dict[str, str]
+
+    @property
+    def package(self) -> str:
+        return self.project["name"]
+
+    @property
+    def short(self) -> str:
+        return self.package.removeprefix("mcp-server-")
+
+    @property
+    def registry_name(self) -> str:
+        return f"{self.common['namespace']}/{self.short}"
+
+    @property
+    def description(self) -> str:
+        return self.project["description"].removeprefix("MCP server: ").capitalize()
+
+
+def servers() -> Iterator[Server]:
+    """Every server that has a manifest, by name."""
+    common = tomllib.loads((ROOT / "manifests.toml").read_text())
+    for path in sorted((ROOT / "servers").glob("*/manifest.toml")):
+        project = tomllib.loads((path.parent / "pyproject.toml").read_text())["project"]
+        yield Server(path.parent, project, tomllib.loads(path.read_text()), common)
+
+
+def files(server: Server) -> dict[Path, str]:
+    """What is written for a server, by path."""
+    readme = server.folder / "README.md"
+    return {
+        server.folder / "server.json": _json(registry_entry(server)),
+        server.folder / "mcpb" / "manifest.json": _json(bundle(server)),
+        server.folder / "Dockerfile": dockerfile(server),
+        readme: with_entries(readme.read_text(encoding="utf-8"), server),
+    }
+
+
+def registry_entry(server: Server) -> dict[str, Any]:
+    """server.json, as the MCP registry wants it."""
+    package: dict[str, Any] = {
+        "registryType": "pypi",
+        "identifier": server.package,
+        "version": server.project["version"],
+        "runtimeHint": "uvx",
+        "transport": {"type": "stdio"},
+    }
+    if arguments := [_registry_argument(one) for one in server.manifest.get("argument", [])]:
+        package["packageArguments"] = arguments
+    if variables := server.manifest.get("variable", []):
+        package["environmentVariables"] = variables
+    return {
+        "$schema": SCHEMA,
+        "name": server.registry_name,
+        "title": server.manifest["title"],
+        "description": server.description,
+        "version": server.project["version"],
+        "repository": {
+            "url": server.common["repository"],
+            "source": "github",
+            "subfolder": f"servers/{server.folder.name}",
+        },
+        "packages": [package],
+    }
+
+
+def _registry_argument(argument: dict[str, Any]) -> dict[str, Any]:
+    option = argument.get("option")
+    shown: dict[str, Any] = {"type": "named", "name": option} if option else {"type": "positional"}
+    if not option:
+        shown["valueHint"] = argument["name"]
+    shown["description"] = argument["description"]
+    if argument.get("path"):
+        shown["format"] = "filepath"
+    if argument.get("repeated"):
+        shown["isRepeated"] = True
+    return shown
+
+
+def bundle(server: Server) -> dict[str, Any]:
+    """The manifest of an .mcpb bundle: the host brings Python and asks the user for what is needed."""
+    asked = {one["name"]: _asked(one) for one in server.manifest.get("argument", []) if one.get("path")}
+    return {
+        "manifest_version": "0.4",
+        "name": server.package,
+        "display_name": server.manifest["title"],
+        "version": server.project["version"],
+        "description": server.description,
+        "author": {"name": server.common["author"]},
+        "repository": {"type": "git", "url": server.common["repository"]},
+        "server": {
+            "type": "uv",
+            "entry_point": f"src/{server.package.replace('-', '_')}/__main__.py",
+            "mcp_config": {"command": "uvx", "args": [server.package, *_bundle_arguments(server)]},
+        },
+        **({"user_config": asked} if asked else {}),
+        "compatibility": {"runtimes": {"python": server.project["requires-python"]}},
+    }
+
+
+def _asked(argument: dict[str, Any]) -> dict[str, Any]:
+    kind = "directory" if argument["path"] == "directory" else "file"
+    asked: dict[str, Any] = {
+        "type": kind,
+        "title": argument["name"].capitalize(),
+        "description": argument["description"],
+        "required": bool(argument.get("required")),
+    }
+    if argument.get("repeated"):
+        asked["multiple"] = True
+    return asked
+
+
+def _bundle_arguments(server: Server) -> Iterator[str]:
+    for argument in server.manifest.get("argument", []):
+        if argument.get("path"):
+            yield from [argument["option"]] if argument.get("option") else []
+            yield f"${{user_config.{argument['name']}}}"
+
+
+def dockerfile(server: Server) -> str:
+    """A small image that runs as nobody in particular and speaks stdio."""
+    arguments = json.dumps([server.package, *server.manifest.get("container", [])])
+    return (
+        "# Made by `make manifests`. Mount what the server may use at /data:\n"
+        f"#   docker run -i --rm -v /home/you/data:/data {server.package}\n"
+        "FROM python:3.13-slim\n"
+        f'LABEL io.modelcontextprotocol.server.name="{server.registry_name}"\n'
+        f"RUN pip install --no-cache-dir {server.package}=={server.project['version']} \\\n"
+        " && useradd --create-home --uid 10001 mcp && mkdir /data && chown mcp /data\n"
+        "USER mcp\n"
+        "WORKDIR /data\n"
+        f"ENTRYPOINT {arguments}\n"
+    )
+
+
+def with_entries(readme: str, server: Server) -> str:
+    """The README with the host entries between their marks."""
+    block = f"{BEGIN}\n{entries(server)}\n{END}"
+    pattern = re.escape(BEGIN) + ".*?" + re.escape(END)
+    if not re.search(pattern, readme, re.DOTALL):
+        raise SystemExit(
+            f"{server.folder.name}/README.md has no place for host entries: put in\n{BEGIN}\n{END}"
+        )
+    return re.sub(pattern, lambda _: block, readme, flags=re.DOTALL)
+
+
+def entries(server: Server) -> str:
+    """One block a shape; hosts that share one stand together."""
+    command = Command("uvx", [server.package, *server.manifest.get("example", [])])
+    shapes: dict[tuple[str, str], list[str]] = {}
+    for host in HOSTS.values():
+        shown = show(host.format, host.section, server.short, host.entry(server.short, command)).rstrip()
+        shapes.setdefault((host.format, shown), []).append(host.title)
+    return "\n\n".join(
+        f"<details><summary>{', '.join(titles)}</summary>\n\n```{format}\n{shown}\n```\n\n</details>"
+        for (format, shown), titles in shapes.items()
+    )
+
+
+def _json(value: dict[str, Any]) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is stale")
+    check = parser.parse_args().check
+    stale: list[str] = []
+    for server in servers():
+        for path, text in files(server).items():
+            if path.exists() and path.read_text(encoding="utf-8") == text:
+                continue
+            stale.append(str(path.relative_to(ROOT)))
+            if not check:
+                path.parent.mkdir(exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+    for name in stale:
+        print(f"{'stale' if check else 'written'}: {name}")
+    if check and stale:
+        print("`make manifests` writes them anew", file=sys.stderr)
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
