@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mcp_server_core.places import Grant, OtherDisk, Places, Spot
+from mcp_server_core import ToolError
+from mcp_server_core.places import Changed, Grant, OtherDisk, Places, Spot
 from mcp_server_filesystem import moving
 
 from .conftest import contents, desk_at, names
@@ -223,6 +224,34 @@ def test_a_copy_that_is_still_running_is_left_alone(root: Path) -> None:
 
         moving.copy(places.resolve("tree"), places.resolve("first"), step)
     assert contents(root / "first") == contents(root / "second") == contents(root / "tree")
+
+
+@pytest.mark.parametrize("steps", [1, 2, 4])
+def test_a_copy_that_nobody_waits_for_stops_and_leaves_nothing(root: Path, steps: int) -> None:
+    make_tree(root / "tree")
+    left = steps
+
+    def step() -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            raise InterruptedError
+
+    with Places([Grant(str(root))]) as places, pytest.raises((InterruptedError, ToolError)):
+        moving.copy(places.resolve("tree"), places.resolve("copy"), step)
+    assert names(root) == ["tree"]
+
+
+def test_a_file_that_changes_while_it_is_copied_is_not_half_copied(root: Path) -> None:
+    (root / "a.txt").write_bytes(b"a" * 3_000_000)
+
+    def step() -> None:
+        with (root / "a.txt").open("ab") as file:
+            file.write(b"more")
+
+    with Places([Grant(str(root))]) as places, pytest.raises(Changed, match="changed while it was copied"):
+        moving.copy(places.resolve("a.txt"), places.resolve("b.txt"), step)
+    assert names(root) == ["a.txt"]
 
 
 # --- the trash ----------------------------------------------------------------------------------------------------

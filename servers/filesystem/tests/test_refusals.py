@@ -102,10 +102,6 @@ def hostile(root: Path) -> list[str]:
 async def test_a_path_that_leads_out_is_refused_and_nothing_is_told(
     furnished: Path, tool: str, name: str, rest: dict[str, Any]
 ) -> None:
-    names_one = {
-        "\\\\server\\share\\f",
-        "C:\\Windows\\system.ini",
-    }  # a name like any other here, if it is one at all
     async with desk_at(furnished) as desk:
         for path in hostile(furnished):
             result = await desk.result(tool, **{name: path}, **rest)
