@@ -1,18 +1,27 @@
 """What a model may do with the memory. Each function is a door; the room behind it is graph.py."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Annotated, Any, NotRequired
+from typing import Annotated
 
-from mcp_server_core import Arg, Context, Registry, Result, ToolError, read_cursor, write_cursor
-from typing_extensions import TypedDict
+from mcp_server_core import Arg, Context, Registry, Result, ToolError, read_cursor
 
-from .echo import shortened
 from .graph import Graph
-from .pages import Bounds, Page, Position
+from .pages import Bounds, Position
 from .query import QueryError
-from .shapes import Addition, Detailed, Entity, Grown, Relation, Removal, Retraction, triple
-from .store import GraphError, Written
+from .results import (
+    AddedObservations,
+    CreatedEntities,
+    CreatedRelations,
+    Done,
+    Opened,
+    Subgraph,
+    echo_result,
+    page_result,
+    removal_result,
+)
+from .shapes import Addition, Entity, Relation, Retraction, triple
+from .store import GraphError
 
 tools = Registry()
 COMFORTABLE = 40_000
@@ -25,61 +34,13 @@ Cursor = Annotated[str | None, Arg("nextCursor of the last page")]
 Names = Annotated[list[str], Arg("Exact names")]
 
 
-# The results. Comments, no docstrings: those would stand in every tool's schema.
-class Subgraph(TypedDict):
-    entities: list[Entity]
-    relations: list[Relation]
-    notice: NotRequired[str]
-    truncated: NotRequired[bool]
-    nextCursor: NotRequired[str]
-
-
-# As above, with times and sources when they were asked for.
-class Opened(TypedDict):
-    entities: list[Detailed]
-    relations: list[Relation]
-    notice: NotRequired[str]
-    truncated: NotRequired[bool]
-    nextCursor: NotRequired[str]
-
-
-class CreatedEntities(TypedDict):
-    entities: list[Entity]
-    ignored: NotRequired[list[str]]
-    truncated: NotRequired[bool]
-    change: NotRequired[int]
-
-
-class CreatedRelations(TypedDict):
-    relations: list[Relation]
-    ignored: NotRequired[list[str]]
-    change: NotRequired[int]
-
-
-class AddedObservations(TypedDict):
-    results: list[Grown]
-    truncated: NotRequired[bool]
-    change: NotRequired[int]
-
-
-class Done(TypedDict):
-    success: bool
-    message: str
-    change: NotRequired[int]
-
-
 @tools.tool("Create entities", destructive=False, idempotent=True, open_world=False)
 async def create_entities(entities: list[Entity], ctx: Context[Graph]) -> CreatedEntities:
     """Store new entities with observations. Names that exist are left as they are and listed as ignored."""
     with explained():
         written = await ctx.state.create_entities(entities, client_of(ctx))
-    kept, cut = shortened(written.result.entities, ctx.max_chars // 2)
-    made: CreatedEntities = {"entities": kept}
-    if written.result.ignored:
-        made["ignored"] = written.result.ignored
-    if cut:
-        made["truncated"] = True  # here, not in the store
-    return _numbered(made, written)
+    made, ignored = written.result
+    return echo_result("entities", made, ignored, written, ctx.max_chars)
 
 
 @tools.tool("Create relations", destructive=False, idempotent=True, open_world=False)
@@ -87,10 +48,9 @@ async def create_relations(relations: list[Relation], ctx: Context[Graph]) -> Cr
     """Store new relations between existing entities, in active voice. Known ones are ignored."""
     with explained():
         written = await ctx.state.create_relations([triple(one) for one in relations], client_of(ctx))
-    made: CreatedRelations = {"relations": [one.shown() for one in written.result.relations]}
-    if written.result.ignored:
-        made["ignored"] = [" ".join((one.source, one.type, one.target)) for one in written.result.ignored]
-    return _numbered(made, written)
+    made = [one.shown() for one in written.result.relations]
+    ignored = [" ".join((one.source, one.type, one.target)) for one in written.result.ignored]
+    return echo_result("relations", made, ignored, written, ctx.max_chars)
 
 
 @tools.tool("Add observations", destructive=False, idempotent=True, open_world=False)
@@ -98,32 +58,30 @@ async def add_observations(observations: list[Addition], ctx: Context[Graph]) ->
     """Store new observations about existing entities. Known ones are ignored."""
     with explained():
         written = await ctx.state.add_observations(observations, client_of(ctx))
-    kept, cut = shortened(written.result.results, ctx.max_chars // 2)
-    made: AddedObservations = {"results": kept}
-    if cut:
-        made["truncated"] = True  # here, not in the store
-    return _numbered(made, written)
+    return echo_result("results", written.result.results, (), written, ctx.max_chars)
 
 
 @tools.tool("Delete entities", destructive=True, idempotent=True, open_world=False)
 async def delete_entities(entityNames: list[str], ctx: Context[Graph]) -> Result[Done]:  # noqa: N803 - the wire's word
     """Delete entities with their observations and relations."""
     with explained():
-        return _done(await ctx.state.delete_entities(entityNames, client_of(ctx)))
+        return removal_result(await ctx.state.delete_entities(entityNames, client_of(ctx)))
 
 
 @tools.tool("Delete observations", destructive=True, idempotent=True, open_world=False)
 async def delete_observations(deletions: list[Retraction], ctx: Context[Graph]) -> Result[Done]:
     """Delete observations, given by their exact text."""
     with explained():
-        return _done(await ctx.state.delete_observations(deletions, client_of(ctx)))
+        return removal_result(await ctx.state.delete_observations(deletions, client_of(ctx)))
 
 
 @tools.tool("Delete relations", destructive=True, idempotent=True, open_world=False)
 async def delete_relations(relations: list[Relation], ctx: Context[Graph]) -> Result[Done]:
     """Delete relations."""
     with explained():
-        return _done(await ctx.state.delete_relations([triple(one) for one in relations], client_of(ctx)))
+        return removal_result(
+            await ctx.state.delete_relations([triple(one) for one in relations], client_of(ctx))
+        )
 
 
 @tools.tool("Undo a change", destructive=True, idempotent=False, open_world=False)
@@ -141,7 +99,7 @@ async def undo(
 async def read_graph(ctx: Context[Graph], limit: Limit = 1000, cursor: Cursor = None) -> Subgraph:
     """Read all entities and relations, a page at a time. For what you look for, search_nodes costs less."""
     with explained():
-        return _shown(await ctx.state.read(_bounds(ctx, limit), _start("read", cursor)), "read")
+        return page_result(await ctx.state.read(_bounds(ctx, limit), _start("read", cursor)), "read")
 
 
 @tools.tool("Search", read_only=True, open_world=False)
@@ -156,7 +114,7 @@ async def search_nodes(
     """Find entities that hold all words in name, type or observations, best first, with their relations."""
     kind = f"search {query}"
     with explained():
-        return _shown(await ctx.state.search(query, _bounds(ctx, limit), _start(kind, cursor)), kind)
+        return page_result(await ctx.state.search(query, _bounds(ctx, limit), _start(kind, cursor)), kind)
 
 
 @tools.tool("Open entities", read_only=True, open_world=False)
@@ -173,7 +131,7 @@ async def open_nodes(
         page = await ctx.state.open(
             names, _bounds(ctx, MOST_ENTITIES), _start("open", cursor), details=details
         )
-        return _shown(page, "open")
+        return page_result(page, "open")
 
 
 @tools.tool("Neighbors", read_only=True, open_world=False)
@@ -187,7 +145,7 @@ async def neighbors(
     """Read what is related to entities, nearest first."""
     with explained():
         page = await ctx.state.neighbors(names, hops, _bounds(ctx, limit), _start("near", cursor))
-        return _shown(page, "near")
+        return page_result(page, "near")
 
 
 @tools.tool("Export the graph", destructive=True, idempotent=True, open_world=False)
@@ -251,48 +209,3 @@ def _start(kind: str, cursor: str | None) -> Position | None:
         raise ToolError(
             "The cursor is not one of this call. Repeat the call with the same arguments and the nextCursor it gave, or without."
         ) from None
-
-
-def _shown(page: Page, kind: str) -> Any:
-    shown: Opened = {
-        "entities": page.entities,
-        "relations": [one.shown() for one in page.relations],
-    }
-    if page.notices:
-        shown["notice"] = " ".join(page.notices)[:2000]
-    if page.next is not None:
-        shown["truncated"] = True
-        shown["nextCursor"] = write_cursor(kind, list(page.next))
-    return shown
-
-
-def _done(written: Written[Removal]) -> Result[Done]:
-    gone = written.result
-    counts = {
-        "entities": gone.entities,
-        "observations": gone.observations,
-        "relations": gone.relations,
-    }
-    told = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    message = f"Deleted {told}." if told else "Nothing to delete."
-    if gone.missing:
-        message += f" Not found: {_listed(gone.missing)}."
-    done: Done = {"success": True, "message": message}
-    numbered = _numbered(done, written)
-    if written.change is not None:
-        message += f" (change {written.change})"
-    return Result(numbered, message)
-
-
-def _listed(texts: Sequence[str]) -> str:
-    from .edits import shown
-
-    more = f" and {len(texts) - 10} more" if len(texts) > 10 else ""
-    return ", ".join(map(shown, texts[:10])) + more
-
-
-def _numbered(made: Any, written: Written[Any]) -> Any:
-    """Add the number of the change, by which it can be undone; a call that changed nothing has none."""
-    if written.change is not None:
-        made["change"] = written.change
-    return made

@@ -9,12 +9,12 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from ..store import GraphError, Source
 from . import files, history, indexing, upkeep
+from .connections import Connections, Stop
 from .drafts import SqliteDraft
 from .opening import PATIENCE, connect, open_store
 from .reading import SqliteReader
@@ -25,7 +25,6 @@ from .trouble import Damaged, StoreError, explain, is_damage
 
 log = logging.getLogger("mcp_server_memory")
 T = TypeVar("T")
-_MOST_READERS = 8
 
 
 class Job(NamedTuple):
@@ -41,53 +40,6 @@ class Outcome(NamedTuple):
     result: Any = None
     change: int | None = None
     error: Exception | None = None
-
-
-class Stop:
-    """Lets somebody else end a read that takes long."""
-
-    connection: sqlite3.Connection | None = None
-
-    def now(self) -> None:
-        """End it, if it is under way."""
-        if self.connection is not None:
-            with suppress(sqlite3.Error):
-                self.connection.interrupt()
-
-
-class _Open:
-    """The connections to one file."""
-
-    def __init__(self, path: str, writer: sqlite3.Connection) -> None:
-        self.writer = writer
-        self.identity = files.identity(path)
-        self._readers: list[sqlite3.Connection] = []
-        self._closed = False
-
-    def take(self) -> sqlite3.Connection | None:
-        """A reading connection that nobody uses."""
-        with suppress(IndexError):
-            return self._readers.pop()
-        return None
-
-    def give(self, reader: sqlite3.Connection) -> None:
-        """Keep a reading connection for the next one."""
-        if len(self._readers) >= _MOST_READERS:
-            reader.close()
-        else:
-            self._readers.append(reader)
-        if self._closed:
-            self._close_readers()
-
-    def close(self) -> None:
-        """Give the file back; connections in use follow when they are done."""
-        self._closed = True
-        self._close_readers()
-        self.writer.close()
-
-    def _close_readers(self) -> None:
-        while reader := self.take():
-            reader.close()
 
 
 class Database:
@@ -106,7 +58,7 @@ class Database:
         self._migrations = migrations
         self._patience = patience
         self._turn = threading.RLock()  # who writes, opens or closes
-        self._open: _Open | None = None
+        self._open: Connections | None = None
         self._merging = upkeep.Merging()
         self._claim: files.Claim | None = None
 
@@ -208,7 +160,7 @@ class Database:
                 f"The memory is damaged ({damage}) and could not be repaired. Nothing was changed. Tell the user."
             ) from damage
 
-    def _current(self) -> _Open:
+    def _current(self) -> Connections:
         opened = self._open
         if opened is not None and opened.identity == files.identity(self.path):
             return opened
@@ -220,14 +172,14 @@ class Database:
                 self._open = self._open_now()
             return self._open
 
-    def _open_now(self) -> _Open:
+    def _open_now(self) -> Connections:
         if self._claim is None:
             self._claim = self._stake()
         writer = open_store(self.path, self._migrations, self._patience)
         try:
             take_over(writer, self._imports)
             log.info("the memory is in %s", self.path)
-            return _Open(self.path, writer)
+            return Connections(self.path, writer)
         except BaseException:
             writer.close()
             raise

@@ -81,7 +81,15 @@ class _Finder:
 
     def _together(self, match: str) -> Iterator[int]:
         rows = self._rows("words", match, MOST_RANKED + 1)
-        return self._newest(match) if len(rows) > MOST_RANKED else self._entities_of(self._ranked(match))
+        if len(rows) <= MOST_RANKED:
+            yield from self._entities_of(self._ranked(match))
+        while (
+            len(rows) > MOST_RANKED
+        ):  # common: from the newest on, a batch at a time for as long as somebody asks
+            yield from self._entities_of(rows)
+            rows = self._rows("words", match, MOST_RANKED + 1, before=rows[-1])
+            if len(rows) <= MOST_RANKED:
+                yield from self._entities_of(rows)
 
     def _is_common(self, term: Term) -> bool:
         match = _expression([term._replace(exact=True)])
@@ -93,13 +101,6 @@ class _Finder:
             (match,),
         )
         return [row for (row,) in rows]
-
-    def _newest(self, match: str) -> Iterator[int]:
-        """Common words: hits from the newest on, a batch at a time for as long as somebody asks."""
-        before = 1 << 62
-        while rows := self._rows("words", match, MOST_RANKED, before):
-            yield from self._entities_of(rows)
-            before = rows[-1]
 
     def _rows(self, index: str, match: str, limit: int, before: int = 1 << 62) -> list[int]:
         rows = self._connection.execute(

@@ -15,7 +15,8 @@ import anyio
 from anyio import to_thread
 
 from ..store import Draft, GraphError, Reader, Source, Written
-from .database import Database, Job, Outcome, Stop
+from .connections import Stop
+from .database import Database, Job, Outcome
 from .reading import SqliteReader
 from .schema import MIGRATIONS, Migration
 from .upkeep import COMMITS, LOG_COMMITS
