@@ -142,6 +142,13 @@ _END_HEADINGS = re.compile(
 )
 
 
+_NOTICE = re.compile(
+    r"\bcookies?\b.{0,300}\b(?:accept|agree|consent|partners|preferences|privacy|personali[sz]e|policy|experience|akzeptieren|zustimmen|accepter|aceptar)\b"
+    r"|all rights reserved|(?:©|\(c\)|copyright)\s*(?:19|20)\d\d|enable javascript",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
 class Frame:
     """Judges the elements of one page."""
 
@@ -154,14 +161,21 @@ class Frame:
         found: list[HtmlElement] = []
         inside: set[HtmlElement] = set()
         content: set[HtmlElement] = set()
-        for element in root.iter():
+        elements = list(root.iter())
+        # Notices stand first or last. Elsewhere the same words may be what the page is about.
+        early, late = max(30, len(elements) // 10), min(len(elements) - 30, len(elements) * 9 // 10)
+        for place, element in enumerate(elements):
             parent = element.getparent()
             if parent in inside:
                 inside.add(element)
                 continue
             if parent in content or element.tag in _CONTENT or element.get("role") == "main":
                 content.add(element)
-            if element.tag in _BLOCKS and element is not root and self._is_frame(element, element in content):
+            if element.tag not in _BLOCKS or element is root:
+                continue
+            within = element in content
+            outer = not within and not early <= place <= late
+            if self._is_frame(element, within) or (outer and self._is_notice(element)):
                 found.append(element)
                 inside.add(element)
         return found
@@ -184,6 +198,13 @@ class Frame:
         if self._is_named(element, measure, in_content):
             return True
         return self._is_link_list(element, measure, in_content)
+
+    def _is_notice(self, element: HtmlElement) -> bool:
+        """A few sentences about cookies or rights, by their words alone."""
+        measure = self._measures.of(element)
+        if not 0 < measure.text < min(500, 0.6 * self._total) or element.find(".//h1") is not None:
+            return False
+        return _NOTICE.search(element.text_content()) is not None
 
     def _is_sectioning_frame(self, element: HtmlElement, measure: Measure, in_content: bool) -> bool:
         if not in_content:

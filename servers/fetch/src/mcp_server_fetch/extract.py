@@ -289,7 +289,7 @@ def _main(body: HtmlElement, facts: Facts, visible: int) -> Extract:
             _remove(element)
     measures = Measures(body)
     left = measures.of(body).text
-    if left < 0.1 * visible or (left < _LITTLE and visible > 3 * left):
+    if left < 0.1 * visible or left < min(60, visible):
         # Nearly everything looked like frame: a page of links, or a page written in a way not thought of.
         whole = document_fromstring(kept).find("body")
         return Extract(body if whole is None else whole, "page", 1.0, facts.title, visible)

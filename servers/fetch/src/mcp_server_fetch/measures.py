@@ -1,5 +1,6 @@
 """How much text stands where: one pass over a parsed page, from the leaves to the root."""
 
+import re
 from typing import NamedTuple
 
 from lxml.html import HtmlElement
@@ -24,6 +25,16 @@ _PROSE = {
 }
 
 
+# A character of these scripts says about as much as three letters.
+_DENSE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+
+
+def weigh(text: str) -> int:
+    """How much a piece of text says, in letters."""
+    text = text.strip()
+    return len(text) if text.isascii() else len(text) + 2 * len(_DENSE.findall(text))
+
+
 class Measure(NamedTuple):
     """Characters of text, of text inside links, number of links, and characters of prose."""
 
@@ -46,7 +57,7 @@ class Measures:
         found = self._found
         # Reversed document order: children come before their parents.
         for element in reversed(list(root.iter())):
-            text = len(element.text.strip()) if element.text else 0
+            text = weigh(element.text) if element.text else 0
             own = text
             linked = links = prose = 0
             for child in element:
@@ -56,7 +67,7 @@ class Measures:
                 links += c
                 prose += d
                 if child.tail:
-                    length = len(child.tail.strip())
+                    length = weigh(child.tail)
                     text += length
                     own += length
             tag = element.tag
