@@ -1,5 +1,6 @@
 """Bytes of a page to text for a model, start to end. Runs in a process of its own; knows no network."""
 
+import gc
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
@@ -37,25 +38,38 @@ def convert(job: Job, data: bytes) -> Converted:
 
 
 def _convert_html(job: Job, data: bytes) -> Converted:
-    from .extract import extract, parse, read_facts
-    from .markdown import to_html, to_links, to_markdown, to_text
-    from .tidy import Links, tidy
+    from .extract import TooDeep, flat_text
 
     decoded = decode(data, job["charset"])
     source = clean(decoded.text)
     encoding = f"{decoded.encoding} by {decoded.said_by}"
+    try:
+        text, title, stage, coverage = _convert_source(job, source)
+    except TooDeep as deep:
+        text, title, stage, coverage = flat_text(source), str(deep), "flat", 1.0
+    except MemoryError:
+        gc.collect()  # whatever was built so far is in the way
+        text, title, stage, coverage = flat_text(source), "", "flat", 1.0
+    return _made(text, title, stage, coverage, encoding)
+
+
+def _convert_source(job: Job, source: str) -> tuple[str, str, str, float]:
+    from .extract import extract, parse, read_facts
+    from .markdown import to_html, to_links, to_markdown, to_text
+    from .tidy import Links, tidy
+
     if job["format"] == "links":
         root, _ = parse(source)
         facts = read_facts(root)
         tidy(root, Links(job["url"], facts.base))
-        return _made(to_links(root), facts.title, "", 1.0, encoding)
+        return to_links(root), facts.title, "", 1.0
     found, facts = extract(source)
     tidy(found.root, Links(job["url"], facts.base))
     write = {"markdown": to_markdown, "text": to_text, "html": to_html}[job["format"]]
     text = write(found.root)
     if found.stage == "shell":
         text = "\n\n".join(part for part in (text, facts.description, facts.noscript) if part)
-    return _made(text, found.title, found.stage, found.coverage, encoding)
+    return text, found.title, found.stage, found.coverage
 
 
 def _convert_pdf(data: bytes) -> Converted:

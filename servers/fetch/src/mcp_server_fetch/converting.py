@@ -31,12 +31,19 @@ class Worker:
         self._process = process
         self._jobs = process.stdin
         self._answers = BufferedByteReceiveStream(process.stdout)
+        self._ready = False
         self.idle_since = 0.0
 
     @property
     def alive(self) -> bool:
         """Whether it can take a job."""
         return self._process.returncode is None
+
+    async def get_ready(self) -> None:
+        """Wait until it has loaded what it needs: that is not the page's fault, and not counted as its time."""
+        if not self._ready:
+            await self._answers.receive_exactly(HEAD.size)
+            self._ready = True
 
     async def convert(self, job: Job, data: bytes) -> dict[str, object]:
         """Send one job and wait for its answer."""
@@ -79,6 +86,7 @@ class Converters:
         async with self._places:
             worker = await self._take()
             try:
+                await worker.get_ready()
                 with anyio.fail_after(self._limits.convert_time):
                     answer = await worker.convert(job, data)
             except TimeoutError:
@@ -121,7 +129,9 @@ class Converters:
             str(limits.convert_time),
             str(limits.convert_bytes),
         ]
-        worker = Worker(await anyio.open_process(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL))
+        # Shielded: a process whose start is given up half-way would belong to nobody.
+        with anyio.CancelScope(shield=True):
+            worker = Worker(await anyio.open_process(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL))
         self._workers.add(worker)
         return worker
 
@@ -153,11 +163,14 @@ class Converters:
 @asynccontextmanager
 async def open_converters(limits: Limits) -> AsyncGenerator[Converters]:
     """The pool, for as long as the server runs."""
-    async with anyio.create_task_group() as tasks:
-        converters = Converters(limits, tasks)
-        tasks.start_soon(converters.rest)
-        try:
+    converters: Converters | None = None
+    try:
+        async with anyio.create_task_group() as tasks:
+            converters = Converters(limits, tasks)
+            tasks.start_soon(converters.rest)
             yield converters
-        finally:
             tasks.cancel_scope.cancel()
+    finally:
+        # After the task group: one of its tasks may have been starting a process until now.
+        if converters is not None:
             await converters.close()

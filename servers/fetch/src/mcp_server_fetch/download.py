@@ -6,16 +6,17 @@ Redirects are followed by hand, so that each hop is read, allowed and checked li
 import re
 import ssl
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import anyio
 import httpcore
 import httpx
 
 from .decompress import ACCEPTED, Body
-from .problems import BadStatus, TooMuch, Unreachable
+from .problems import BadStatus, Refused, TooMuch, Unreachable
 from .settings import Limits
 from .urls import origin_of, read_url
 
@@ -120,6 +121,9 @@ class Downloader:
                     await response.aclose()
         except (httpcore.TimeoutException, httpx.TimeoutException):
             raise TooMuch(f"{origin_of(url)} does not answer; try again later.") from None
+        except httpx.RemoteProtocolError:
+            # httpx reads the target of a redirect itself, and gives up on what is no address at all.
+            raise Refused(f"{url} redirects to what is no page; only http and https can be fetched.") from None
         except httpcore.ProxyError as error:
             raise Unreachable(f"The proxy refused {url}: {error}.") from None
         except (httpcore.NetworkError, httpcore.ProtocolError, ssl.SSLError, OSError) as error:
@@ -174,13 +178,14 @@ class Downloader:
         if total is not None and total > self._limits.wire_bytes and errand.cut is None:
             raise TooMuch(f"The body has {total} bytes; at most {self._limits.wire_bytes} are fetched.")
         done = 0
-        async for piece in response.aiter_raw():
-            body.add(piece)
-            done += len(piece)
-            if body.full:
-                break
-            if errand.progress is not None:
-                await errand.progress(done, total)
+        async with aclosing(cast("AsyncGenerator[bytes]", response.aiter_raw())) as pieces:
+            async for piece in pieces:
+                body.add(piece)
+                done += len(piece)
+                if body.full:
+                    break
+                if errand.progress is not None:
+                    await errand.progress(done, total)
         return body.bytes()
 
 

@@ -22,7 +22,7 @@ _STAGES = {
     "data": "the article as told to search engines; the page itself needs JavaScript",
     "shell": "next to nothing: an app shell that builds its text with JavaScript, which is not run here. "
     "Look for an API, a feed or another source",
-    "flat": "text alone: the page's tags are nested too deeply",
+    "flat": "text alone: the page is nested too deeply, or too large, for more",
     "pdf": "text of a PDF",
     "scan": "a PDF without text, perhaps scanned",
 }

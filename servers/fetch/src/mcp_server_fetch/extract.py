@@ -6,6 +6,8 @@
 4. hidden    also what is hidden, for pages that hide their text until a script has run
 5. data      the text of the article from the data for search engines
 6. shell     nothing: a script would have to build the page
+
+A page that is nested too deeply or too large for a parser is read by `flat_text`, without its structure.
 """
 
 import json
@@ -20,7 +22,7 @@ from .boilerplate import Frame, is_lone_heading
 from .hidden import find_hidden, read_rules
 from .measures import Measures
 
-Stage = Literal["main", "body", "page", "hidden", "data", "shell", "flat"]
+Stage = Literal["main", "body", "page", "hidden", "data", "shell"]
 MAX_DEPTH = 120
 _JUNK = (
     *(
@@ -50,8 +52,14 @@ _JUNK = (
         "frameset",
     ),
 )
+_TOO_MUCH_TO_HIDE = 0.3
+"""A part this large that a style hides is what the page is about, and fades in later."""
 _LITTLE = 200
 """Characters below which a page says next to nothing."""
+
+
+class TooDeep(Exception):
+    """The parser gave up on a page with this title."""
 
 
 @dataclass(slots=True)
@@ -86,26 +94,20 @@ def parse(source: str) -> tuple[HtmlElement, bool]:
     try:
         root = document_fromstring(data or b"<html></html>", parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):
+        if any(entry.type_name == "ERR_NO_MEMORY" for entry in parser.error_log):
+            raise MemoryError from None  # libxml2 would call the page empty
         root = document_fromstring(b"<html><body></body></html>")
     whole = not any("depth" in entry.message.lower() for entry in parser.error_log.filter_from_fatals())
     return root, whole
 
 
-def flatten_source(source: str) -> HtmlElement:
-    """A page that is nested too deeply for any parser: its text alone, a paragraph for each piece."""
-    bare = re.sub(r"(?is)<(script|style|template|noscript)\b.*?(?:</\1\s*>|\Z)", " ", source)
-    pieces = [piece.strip() for piece in re.split(r"(?:<[^>]*>\s*)+", bare)]
-    root = document_fromstring("<html><body></body></html>")
-    body = root.find("body")
-    for piece in filter(None, pieces):
-        etree.SubElement(body, "p").text = _unescape(piece)
-    return root
-
-
-def _unescape(text: str) -> str:
+def flat_text(source: str) -> str:
+    """A page that no parser can hold: its text alone, a paragraph for each piece."""
     from html import unescape
 
-    return re.sub(r"[\x00-\x08\x0b\x0c\x0e-\x1f]", "", unescape(text))
+    bare = re.sub(r"(?is)<(script|style|template|noscript|title)\b.*?(?:</\1\s*>|\Z)", " ", source)
+    pieces = (piece.strip() for piece in re.split(r"(?:<[^>]*>\s*)+", bare))
+    return unescape("\n\n".join(piece for piece in pieces if piece))
 
 
 def extract(source: str) -> tuple[Extract, Facts]:
@@ -113,8 +115,7 @@ def extract(source: str) -> tuple[Extract, Facts]:
     root, whole = parse(source)
     facts = read_facts(root)
     if not whole:
-        flat = flatten_source(source)
-        return Extract(flat, "flat", 1.0, facts.title, len(flat.text_content())), facts
+        raise TooDeep(facts.title)
     body = _clean(root)
     hidden = _take_out_hidden(body, facts.styles)
     visible = Measures(body).of(body).text
@@ -234,11 +235,13 @@ Removed = list[tuple[tuple[HtmlElement, HtmlElement, int], int]]
 def _take_out_hidden(body: HtmlElement, styles: str) -> Removed:
     """Remove what is hidden; remembered with its place, for pages that hide everything."""
     removed: Removed = []
-    for element in find_hidden(body, read_rules(styles)):
+    found = find_hidden(body, read_rules(styles))
+    total = len(" ".join(body.text_content().split())) if found else 0
+    for element, surely in found:
         parent = element.getparent()
-        if parent is None:
-            continue
         length = len(" ".join(element.text_content().split()))
+        if parent is None or (not surely and length > _TOO_MUCH_TO_HIDE * total):
+            continue
         place = (parent, element, parent.index(element))
         _remove(element)
         removed.append((place, length))

@@ -14,7 +14,7 @@ from anyio import to_thread
 
 from .addresses import Address, is_metadata, literal, not_public, nowhere
 from .allowances import read_allowance
-from .problems import Refused, Unreachable
+from .problems import Refused, UnknownHost
 from .settings import Resolver
 
 _FIRST_TRIES = 2.0  # seconds for an address when there are others to try
@@ -45,7 +45,7 @@ class Guard:
         """Check a host that a proxy will look up. A name that is unknown here is the proxy's to judge."""
         try:
             await self.addresses(host, port)
-        except Unreachable:
+        except UnknownHost:
             return
 
     async def _look_up(self, host: str, port: int) -> list[Address]:
@@ -58,9 +58,9 @@ class Guard:
         try:
             texts = await self._resolver(host, port)
         except (OSError, UnicodeError):
-            raise Unreachable(f"There is no host called {host}; check the spelling.") from None
+            raise UnknownHost(f"There is no host called {host}; check the spelling.") from None
         if not texts:
-            raise Unreachable(f"The host {host} has no address.")
+            raise UnknownHost(f"The host {host} has no address.")
         if any("%" in text for text in texts):
             raise Refused(f"{host} leads to an address of the local network, which is not fetched from.")
         return list(dict.fromkeys(ip_address(text) for text in texts))

@@ -14,6 +14,13 @@ _HIDING = re.compile(
     r"|(?:text-indent|left|top|margin-left)\s*:\s*-\d{4,}|clip\s*:\s*rect\(\s*[01](?:px)?[ ,]|clip-path\s*:\s*inset\(\s*(?:50|100)%",
     re.IGNORECASE,
 )
+# What pages do to their own content until it fades in: believed only of small parts.
+_FADING = re.compile(r"(?:opacity|visibility)\s*:", re.IGNORECASE)
+_ANIMATED = re.compile(
+    r"opacity\s*:\s*0(?=.*(?:transform|transition|animation))|(?:transform|transition|animation).*opacity\s*:\s*0",
+    re.IGNORECASE,
+)
+_GONE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _SHOWING = re.compile(r"display\s*:\s*(?!none)[a-z]", re.IGNORECASE)
 _SELECTOR = re.compile(r"([a-z][a-z0-9]*)?((?:[.#][A-Za-z_][\w-]*)+)")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -74,14 +81,28 @@ def _top_level(styles: str) -> list[tuple[str, str]]:
     return found
 
 
-def find_hidden(root: HtmlElement, rules: list[Rule]) -> list[HtmlElement]:
+class Hidden(NamedTuple):
+    """An element that is not shown, and whether nothing but a script could show it."""
+
+    element: HtmlElement
+    surely: bool
+
+
+def find_hidden(root: HtmlElement, rules: list[Rule]) -> list[Hidden]:
     """The elements that are not shown; the whole page is never one of them."""
     query = ".//*[@hidden or @style or @aria-hidden='true' or @class or @id]" if rules else _CANDIDATES
     return [
-        element
+        Hidden(element, _is_surely_hidden(element))
         for element in root.xpath(query)
         if element.tag not in ("html", "body", "main") and _is_hidden(element, rules)
     ]
+
+
+def _is_surely_hidden(element: HtmlElement) -> bool:
+    style = element.get("style") or ""
+    return element.get("hidden") is not None or (
+        _GONE.search(style) is not None and not _FADING.search(style)
+    )
 
 
 _CANDIDATES = ".//*[@hidden or @style or @aria-hidden='true' or contains(@class, 'sr-only') or contains(@class, 'hidden') or contains(@class, 'screen')]"
@@ -91,7 +112,7 @@ def _is_hidden(element: HtmlElement, rules: list[Rule]) -> bool:
     if element.get("hidden") is not None and element.get("hidden") != "until-found":
         return _STREAMED.fullmatch(element.get("id") or "") is None
     style = element.get("style")
-    if style and _HIDING.search(style):
+    if style and _HIDING.search(style) and not _ANIMATED.search(style):
         return True
     classes = frozenset((element.get("class") or "").split())
     if classes & _UNSEEN_CLASSES:

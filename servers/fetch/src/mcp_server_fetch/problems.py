@@ -17,6 +17,10 @@ class Unreachable(FetchProblem):
     """Nobody answered, or not in HTTP."""
 
 
+class UnknownHost(Unreachable):
+    """No such name."""
+
+
 class BadStatus(FetchProblem):
     """The web server answered with a failure."""
 

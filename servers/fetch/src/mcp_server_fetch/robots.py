@@ -10,7 +10,7 @@ import anyio
 import httpx
 
 from .download import Downloader, Errand
-from .problems import FetchProblem, Refused
+from .problems import FetchProblem, Refused, UnknownHost
 from .settings import Limits
 from .urls import origin_of
 
@@ -104,9 +104,9 @@ class Robots:
                 found = await self._downloader.get(url, errand)
         except TimeoutError:
             return self._failed("does not arrive")
-        except Refused:
+        except (Refused, UnknownHost):
             if last == origin_of(url):
-                raise  # the page is on the same host, and refused for the same reason
+                raise  # the page is on the same host, and cannot be had for the same reason
             return self._failed("leads to an address that is not fetched from")
         except FetchProblem:
             return self._failed("cannot be reached")

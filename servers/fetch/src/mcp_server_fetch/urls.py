@@ -12,6 +12,7 @@ SCHEMES = ("http", "https")
 MAX_URL = 8000
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PORT_AFTER = re.compile(r"[^/]+:\d+(?:/|$)")
+_AUTHORITY = re.compile(r"(?<=//)[^/?#]*")
 _CONTROL = re.compile(r"[\x00-\x20\x7f\\]")
 
 
@@ -22,7 +23,11 @@ def read_url(text: str, base: URL | None = None) -> URL:
         raise Refused(f"The URL has {len(text)} characters; the longest taken has {MAX_URL}.")
     if base is None:
         text = _with_scheme(text)
+    scheme = _SCHEME.match(text)
+    if scheme is not None and scheme.group(1).lower() not in SCHEMES:
+        raise Refused(f"Only http and https can be fetched, not {scheme.group(1)[:40]}:.")
     try:
+        text = _AUTHORITY.sub(_plain_authority, text, count=1)
         joined = URL(text) if base is None else base.join(text)
         return _canonical(joined)
     except (InvalidURL, ValueError, UnicodeError) as error:
@@ -39,13 +44,28 @@ def _with_scheme(text: str) -> str:
     return text
 
 
+def _plain_authority(found: re.Match[str]) -> str:
+    """As browsers do it: wide letters, digits and dots are plain ones before anyone asks what the host is."""
+    given = found.group()
+    if "\\" in given:
+        raise ValueError(
+            "its host has characters that no host has"
+        )  # readers disagree where such a host ends
+    if given.isascii():
+        return given
+    made = normalize("NFKC", given).replace("\u3002", ".")
+    # One sign may turn into several, and `a/c` in the place of a letter would end the host.
+    if any(made.count(sign) != given.count(sign) for sign in "/?#@:\\[]"):
+        raise ValueError("its host has characters that no host has")
+    return made
+
+
 def _canonical(url: URL) -> URL:
-    if url.scheme not in SCHEMES:
-        raise Refused(f"Only http and https can be fetched, not {url.scheme or 'a URL without a scheme'}:.")
-    if not url.host:
+    if url.scheme not in SCHEMES or not url.host:
         raise ValueError("it names no host")
-    # As browsers do it: wide digits and dots are digits and dots before anyone asks what the host is.
-    host = normalize("NFKC", url.host).replace("\u3002", ".").casefold()
+    if url.port is not None and not 0 < url.port < 65536:
+        raise ValueError("its port is no number from 1 to 65535")
+    host = url.host
     if _CONTROL.search(host) or "%" in host:
         raise ValueError("its host has characters that no host has")
     address = literal(host)

@@ -29,6 +29,8 @@ def main() -> None:
     # What conversion builds is large, cyclic and soon gone: collected once after each job, not during it.
     gc.disable()
     gc.freeze()
+    answers.write(HEAD.pack(0, 0))  # ready
+    answers.flush()
     while (head := _read(jobs, HEAD.size)) is not None:
         about, size = HEAD.unpack(head)
         job, data = _read(jobs, about), _read(jobs, size)

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - pages are written in all kinds of letters
 """The contents of the saved pages, written for this purpose. The marks are explained in frames.py."""
 
 from typing import NamedTuple
@@ -127,7 +128,7 @@ CONTENTS: tuple[Content, ...] = (
 <div class="tabs"><h2>«Description»</h2><p>«The upper is a single piece of 2.4 mm waxed leather with one seam at the heel.» «The sole can be replaced twice by any cobbler.»</p>
 <h2>«Specification»</h2><table><tr><th>Weight</th><td>«1,180 g a pair in size 42»</td></tr><tr><th>Lining</th><td>«wool felt, no membrane»</td></tr><tr><th>Made in</th><td>«Kendal»</td></tr></table></div>
 <div class="reviews"><h2>«Reviews»</h2><div class="review"><p>«Dry after a full day in wet heather, and comfortable from the second walk on.»</p></div></div></div>
-<section class="recommendations"><h2>Customers also bought</h2><ul><li><a href="/wax">‹Heather honey boot wax for dry leather›</a></li><li><a href="/laces">‹Flat waxed laces in seven colours›</a></li></ul></section>""",
+<section class="recommendations"><h2>Customers also bought</h2><ul><li><a href="/wax">⟦Heather honey boot wax for dry leather⟧</a></li><li><a href="/laces">⟦Flat waxed laces in seven colours⟧</a></li></ul></section>""",
     ),
     Content(
         "shop-category",
@@ -171,7 +172,7 @@ CONTENTS: tuple[Content, ...] = (
         "Sharpening chisels on glass – Notes from a small desk",
         """<article class="post"><h1 class="entry-title">«Sharpening chisels on glass»</h1><div class="entry-content"><p>«Glue three grades of abrasive paper to a sheet of float glass and you have everything a chisel needs.»</p><p>«Work the back first until it mirrors a window frame, and never touch it with a coarse grit again.»</p><p>«Ten strokes on each grade are enough if you strop at the end.»</p></div></article>
 <section id="comments" class="comments-area"><h2>2 thoughts on this</h2><ol class="comment-list"><li class="comment"><b>Per</b><p>«I use the off-cut of a kitchen worktop instead of glass, and it stays flat.»</p></li><li class="comment"><b>Ada</b><p>«Wet the glass before you lay the paper, then you do not even need glue.»</p></li></ol>
-<form id="commentform"><p>‹Your email address will not be published, required fields are marked.›</p><textarea></textarea><input type="submit"></form></section>""",
+<form id="commentform"><p>⟦Your email address will not be published, required fields are marked.⟧</p><textarea></textarea><input type="submit"></form></section>""",
     ),
     Content(
         "recipe",
@@ -290,7 +291,7 @@ CONTENTS: tuple[Content, ...] = (
         "press-release",
         bare,
         "Brightwater opens second plant",
-        """<header class="hero"><h1>«Brightwater opens second plant»</h1></header><nav><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li></ul></nav><main><p>«Brightwater AG today opened its second membrane plant in Oskarshamn.»</p><p>«The plant employs 140 people and produces enough membrane each day for a town of twenty thousand.»</p><p>«“We could have built it elsewhere for less, and would have regretted it,” said chief executive Pia Holt.»</p></main><footer>‹Media contact only, no enquiries from private persons please.›</footer>""",
+        """<header class="hero"><h1>«Brightwater opens second plant»</h1></header><nav><ul><li><a href="/">Home</a></li><li><a href="/news">News</a></li></ul></nav><main><p>«Brightwater AG today opened its second membrane plant in Oskarshamn.»</p><p>«The plant employs 140 people and produces enough membrane each day for a town of twenty thousand.»</p><p>«“We could have built it elsewhere for less, and would have regretted it,” said chief executive Pia Holt.»</p></main><footer>⟦Media contact only, no enquiries from private persons please.⟧</footer>""",
     ),
     Content(
         "link-directory",
@@ -328,11 +329,22 @@ CONTENTS: tuple[Content, ...] = (
     Content(
         "prerendered-hidden",
         lambda title, main, lang, attributes: page(
-            title, f"""<body><div id="app" style="visibility:hidden">{main}</div><script src="/hydrate.js"></script></body>"""
+            title,
+            f"""<body><div id="app" style="display: none">{main}</div><script src="/hydrate.js"></script></body>""",
         ),
         "Opening hours of the ice rink",
         """<h1>«Opening hours of the ice rink»</h1><p>«The rink is open every day from the first of November to the last of March.»</p><p>«Skates can be hired in all sizes from 24 to 50 and are sharpened on Mondays.»</p><p>«Evenings after eight belong to the hockey club, except during the school holidays.»</p>""",
         stage="hidden",
+    ),
+    Content(
+        "fading",
+        lambda title, main, lang, attributes: page(
+            title,
+            f"""<body><nav><ul><li><a href="/">Home</a></li><li><a href="/rooms">Rooms</a></li></ul></nav><div class="reveal">{main}</div><script>fadeIn()</script></body>""",
+            head="<style>.reveal { opacity: 0; transition: opacity 1s } @media print { .reveal { opacity: 1 } }</style>",
+        ),
+        "The lake house",
+        """<h1>«The lake house»</h1><p style="opacity: 0; transform: translateY(20px)">«Six rooms under one roof of reed, each with a stove and a view of the water.»</p><p>«Breakfast is served until noon, and the boats are free for guests.»</p><p>«From the station a bus leaves every hour, and the last one waits for the evening train.»</p>""",
     ),
     Content(
         "metadata-only",

@@ -1,25 +1,36 @@
 """What stands around the content of the saved pages: the frames of six kinds of site.
 
-`«...»` marks a sentence of the content, `‹...›` one of the frame; generate.py takes the marks out and writes them
+`«...»` marks a sentence of the content, `⟦...⟧` one of the frame; generate.py takes the marks out and writes them
 into the manifest.
 """
 
 from collections.abc import Callable
 from html import escape
 
-COOKIES = "‹We and our 214 partners use cookies to personalise content and ads.› ‹You can change your preferences at any time.›"
-LETTER = "‹Get the best stories in your inbox every Friday morning.›"
-LEGAL = "‹All rights reserved, including those for text and data mining.›"
+COOKIES = "⟦We and our 214 partners use cookies to personalise content and ads.⟧ ⟦You can change your preferences at any time.⟧"
+LETTER = "⟦Get the best stories in your inbox every Friday morning.⟧"
+LEGAL = "⟦All rights reserved, including those for text and data mining.⟧"
 
 
 def _links(*names: str) -> str:
-    return "".join(f'<li><a href="/{name.lower().replace(" ", "-")}">{escape(name)}</a></li>' for name in names)
+    return "".join(
+        f'<li><a href="/{name.lower().replace(" ", "-")}">{escape(name)}</a></li>' for name in names
+    )
 
 
 NAV = _links("Home", "World", "Business", "Technology", "Science", "Health", "Sport", "Culture", "Travel")
-MORE = _links("About us", "Careers", "Press", "Contact", "Help centre", "Terms of use", "Privacy policy", "Accessibility")
+MORE = _links(
+    "About us",
+    "Careers",
+    "Press",
+    "Contact",
+    "Help centre",
+    "Terms of use",
+    "Privacy policy",
+    "Accessibility",
+)
 RELATED = "".join(
-    f'<li><a href="/story/{number}">‹{text}›</a></li>'
+    f'<li><a href="/story/{number}">⟦{text}⟧</a></li>'
     for number, text in enumerate(
         (
             "Ten small towns that are worth the detour this autumn",
@@ -66,7 +77,7 @@ def classed(title: str, main: str, lang: str = "en", attributes: str = "") -> st
 <div class="share-buttons"><span>Share this:</span> <a href="#f">Facebook</a> <a href="#x">X</a> <a href="#m">Mail</a></div>
 <div class="related-posts"><h3>You may also like</h3><ul>{RELATED}</ul></div></div>
 <div class="sidebar"><div class="widget newsletter"><h4>Newsletter</h4><p>{LETTER}</p></div>
-<div class="widget ad-slot">‹Advertisement: drive the new electric estate for 299 a month.›</div></div></div>
+<div class="widget ad-slot">⟦Advertisement: drive the new electric estate for 299 a month.⟧</div></div></div>
 <div class="site-footer"><div class="footer-links"><ul>{MORE}</ul></div><div class="copyright">© 2026 Example Media. {LEGAL}</div></div>
 <script>init()</script></body>"""
     return page(title, body, lang=lang, attributes=attributes)
@@ -100,7 +111,7 @@ def blog(title: str, main: str, lang: str = "en", attributes: str = "") -> str:
 <header id="masthead" class="site-header"><p class="site-title"><a href="/" rel="home">Notes from a small desk</a></p>
 <nav id="site-navigation" class="main-navigation"><ul id="primary-menu" class="menu">{_links("Home", "About", "Archive", "Projects", "Contact")}</ul></nav></header>
 <div id="content" class="site-content"><div id="primary" class="content-area"><main id="main" class="site-main">{main}
-<nav class="post-navigation"><div class="nav-previous"><a href="/p">‹Previous: How I sorted four thousand photographs›</a></div></nav></main></div>
+<nav class="post-navigation"><div class="nav-previous"><a href="/p">⟦Previous: How I sorted four thousand photographs⟧</a></div></nav></main></div>
 <aside id="secondary" class="widget-area"><section class="widget widget_recent_entries"><h2>Recent Posts</h2><ul>{RELATED}</ul></section>
 <section class="widget widget_archive"><h2>Archives</h2><ul>{_links("October 2026", "September 2026", "August 2026")}</ul></section>
 <section class="widget"><p>{LETTER}</p></section></aside></div>

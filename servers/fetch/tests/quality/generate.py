@@ -8,7 +8,7 @@ from .contents import CONTENTS, Content
 
 PAGES = Path(__file__).parent.parent / "pages"
 _CONTENT = re.compile(r"«([^»]*)»?", re.DOTALL)
-_FRAME = re.compile(r"‹([^›]*)›")
+_FRAME = re.compile(r"⟦([^⟧]*)⟧")
 
 
 def write_all() -> None:
@@ -34,7 +34,7 @@ def build(content: Content) -> str:
 
 
 def strip_marks(source: str) -> str:
-    return re.sub("[«»‹›]", "", source)
+    return re.sub("[«»⟦⟧]", "", source)
 
 
 def sentences(pattern: re.Pattern[str], source: str) -> list[str]:
