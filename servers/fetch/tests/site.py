@@ -18,7 +18,7 @@ class Handler(BaseHTTPRequestHandler):
     """One connection."""
 
     protocol_version = "HTTP/1.1"
-    server: "Web"
+    server: "Web"  # pyright: ignore[reportIncompatibleVariableOverride] - it is never another one
 
     def do_GET(self) -> None:
         with self.server.news:

@@ -3,7 +3,6 @@
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from contextlib import asynccontextmanager
-from http.cookiejar import DefaultCookiePolicy
 from typing import Any, cast
 
 import httpcore
@@ -14,6 +13,10 @@ from .routes import Routes, read_proxy
 from .settings import Limits, Settings
 from .urls import host_of, port_of
 
+REDIRECT_TO = "redirect_to"
+"""Under this name an answer says where it redirects to."""
+# httpx would store cookies, and read the target of a redirect in its own way: neither is its business here.
+_KEPT_FROM_HTTPX = (b"set-cookie", b"location")
 _CONNECTIONS = 64
 _KEPT = 20
 _KEPT_FOR = 30.0
@@ -50,9 +53,9 @@ class GuardedTransport(httpx.AsyncBaseTransport):
         )
         answer = await pool.handle_async_request(sent)
         stream = _Stream(cast("AsyncIterable[bytes]", answer.stream))
-        return httpx.Response(
-            answer.status, headers=answer.headers, stream=stream, extensions=dict(answer.extensions)
-        )
+        headers = [(name, value) for name, value in answer.headers if name.lower() not in _KEPT_FROM_HTTPX]
+        extensions = {**answer.extensions, REDIRECT_TO: _header(answer, b"location")}
+        return httpx.Response(answer.status, headers=headers, stream=stream, extensions=extensions)
 
     async def aclose(self) -> None:
         """Close every connection."""
@@ -77,6 +80,12 @@ class GuardedTransport(httpx.AsyncBaseTransport):
             keepalive_expiry=_KEPT_FOR,
             **options,
         )
+
+
+def _header(answer: httpcore.Response, wanted: bytes) -> str | None:
+    return next(
+        (value.decode("utf-8", "replace") for name, value in answer.headers if name.lower() == wanted), None
+    )
 
 
 class _Stream(httpx.AsyncByteStream):
@@ -122,8 +131,6 @@ async def open_client(settings: Settings) -> AsyncGenerator[httpx.AsyncClient]:
         follow_redirects=False,
         timeout=timeouts(settings.limits),
     ) as client:
-        # No cookie is kept: nothing learned on one page is told to the next.
-        client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         yield client
 
 

@@ -15,8 +15,9 @@ import anyio
 import httpcore
 import httpx
 
+from .client import REDIRECT_TO
 from .decompress import ACCEPTED, Body
-from .problems import BadStatus, Refused, TooMuch, Unreachable
+from .problems import BadStatus, TooMuch, Unreachable
 from .settings import Limits
 from .urls import origin_of, read_url
 
@@ -121,9 +122,6 @@ class Downloader:
                     await response.aclose()
         except (httpcore.TimeoutException, httpx.TimeoutException):
             raise TooMuch(f"{origin_of(url)} does not answer; try again later.") from None
-        except httpx.RemoteProtocolError:
-            # httpx reads the target of a redirect itself, and gives up on what is no address at all.
-            raise Refused(f"{url} redirects to what is no page; only http and https can be fetched.") from None
         except httpcore.ProxyError as error:
             raise Unreachable(f"The proxy refused {url}: {error}.") from None
         except (httpcore.NetworkError, httpcore.ProtocolError, ssl.SSLError, OSError) as error:
@@ -147,7 +145,7 @@ class Downloader:
         self, asked: httpx.URL, url: httpx.URL, response: httpx.Response, errand: Errand
     ) -> Document | httpx.URL:
         status = response.status_code
-        target = response.headers.get("location")
+        target = response.extensions.get(REDIRECT_TO)
         if status in _REDIRECTS and target:
             return read_url(target, url)
         if status >= 400 and not errand.failures:

@@ -52,6 +52,10 @@ _JUNK = (
         "frameset",
     ),
 )
+_EARLY_ENDS = re.compile(r"</(?:body|html)\s*>", re.IGNORECASE)
+_WAITING = re.compile(
+    r"\W*(?:loading|please wait|.{0,80}(?:enable|requires?|needs?) javascript.{0,80})\W*", re.IGNORECASE
+)
 _TOO_MUCH_TO_HIDE = 0.3
 """A part this large that a style hides is what the page is about, and fades in later."""
 _LITTLE = 200
@@ -90,7 +94,8 @@ def parse(source: str) -> tuple[HtmlElement, bool]:
     """The tree of a page, and whether it is whole: the parser gives up where tags are nested too deeply."""
     # Encoded here, so that no declaration in the page can contradict what charset.py found out.
     parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
-    data = source.encode("utf-8", "replace")
+    # What follows an end that came too early would be dropped; readers see it all the same.
+    data = _EARLY_ENDS.sub("", source).encode("utf-8", "replace")
     try:
         root = document_fromstring(data or b"<html></html>", parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):
@@ -123,7 +128,7 @@ def extract(source: str) -> tuple[Extract, Facts]:
     if visible < _LITTLE and hidden_text > 2 * visible + _LITTLE:
         _put_back(hidden)
         return Extract(body, "hidden", 1.0, facts.title, visible), facts
-    if visible < _LITTLE and (facts.scripts or not visible):
+    if visible < _LITTLE and (not visible or (facts.scripts and _waits_for_script(body))):
         return _without_text(body, facts, visible), facts
     return _main(body, facts, visible), facts
 
@@ -266,6 +271,17 @@ def _remove(element: HtmlElement) -> None:
         else:
             parent.text = (parent.text or "") + tail
     parent.remove(element)
+
+
+def _waits_for_script(body: HtmlElement) -> bool:
+    """Whether there is an empty place for a script to fill, or nothing but a request to wait."""
+    if _WAITING.fullmatch(" ".join(body.text_content().split())):
+        return True
+    places = body.xpath(
+        ".//*[@id='root' or @id='app' or @id='__next' or @id='__nuxt' or @id='main-app' or @id='svelte' or @ng-app]"
+        "|.//app-root"
+    )
+    return any(not place.text_content().strip() for place in places)
 
 
 def _without_text(body: HtmlElement, facts: Facts, visible: int) -> Extract:

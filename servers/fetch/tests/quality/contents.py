@@ -3,7 +3,21 @@
 
 from typing import NamedTuple
 
-from .frames import Site, app, bare, blog, classed, hashed, page, semantic, tabled
+from .frames import (
+    Site,
+    app,
+    bare,
+    blog,
+    classed,
+    fading,
+    hashed,
+    hidden_at_first,
+    metadata_only,
+    semantic,
+    shell,
+    streamed,
+    tabled,
+)
 
 
 class Content(NamedTuple):
@@ -318,53 +332,37 @@ CONTENTS: tuple[Content, ...] = (
     ),
     Content(
         "streamed",
-        lambda title, main, lang, attributes: page(
-            title,
-            f"""<body><div id="__next"><nav><a href="/">Home</a><a href="/blog">Blog</a></nav><template id="B:0"></template><p>Loading</p></div>
-<div hidden id="S:0"><main>{main}</main></div><script>$RC("B:0","S:0")</script></body>""",
-        ),
+        streamed,
         "Why we left the cloud",
         """<h1>«Why we left the cloud»</h1><p>«Our bill doubled twice while our traffic did not.»</p><p>«Three used servers in a rack down the road now do the same work for a ninth of the price.»</p><p>«The hardest part was not the move but finding out what we were running.»</p>""",
     ),
     Content(
         "prerendered-hidden",
-        lambda title, main, lang, attributes: page(
-            title,
-            f"""<body><div id="app" style="display: none">{main}</div><script src="/hydrate.js"></script></body>""",
-        ),
+        hidden_at_first,
         "Opening hours of the ice rink",
         """<h1>«Opening hours of the ice rink»</h1><p>«The rink is open every day from the first of November to the last of March.»</p><p>«Skates can be hired in all sizes from 24 to 50 and are sharpened on Mondays.»</p><p>«Evenings after eight belong to the hockey club, except during the school holidays.»</p>""",
         stage="hidden",
     ),
     Content(
         "fading",
-        lambda title, main, lang, attributes: page(
-            title,
-            f"""<body><nav><ul><li><a href="/">Home</a></li><li><a href="/rooms">Rooms</a></li></ul></nav><div class="reveal">{main}</div><script>fadeIn()</script></body>""",
-            head="<style>.reveal { opacity: 0; transition: opacity 1s } @media print { .reveal { opacity: 1 } }</style>",
-        ),
+        fading,
         "The lake house",
         """<h1>«The lake house»</h1><p style="opacity: 0; transform: translateY(20px)">«Six rooms under one roof of reed, each with a stove and a view of the water.»</p><p>«Breakfast is served until noon, and the boats are free for guests.»</p><p>«From the station a bus leaves every hour, and the last one waits for the evening train.»</p>""",
     ),
     Content(
         "metadata-only",
-        lambda title, main, lang, attributes: page(
-            title,
-            '<body><div id="root"></div><script src="/bundle.js"></script></body>',
-            head='<script type="application/ld+json">{"@context":"https://schema.org","@graph":[{"@type":"NewsArticle","headline":"Owl returns","articleBody":"'
-            "«The eagle owl has returned to the quarry after sixty years.»\\n\\n«A ranger photographed a pair with two young in May.»\\n\\n«The site stays closed to climbers until the end of August, and walkers are asked to keep to the upper path.»"
-            '"}]}</script>',
-        ),
+        metadata_only,
         "Owl returns to the quarry",
-        "",
+        """«The eagle owl has returned to the quarry after sixty years.»
+
+«A ranger photographed a pair with two young in May.»
+
+«The site stays closed to climbers until the end of August, and walkers are asked to keep to the upper path.»""",
         stage="data",
     ),
     Content(
         "app-shell",
-        lambda title, main, lang, attributes: page(
-            title,
-            '<body><noscript>You need to enable JavaScript to run this app.</noscript><div id="root"></div><script src="/static/js/main.4f2a.js"></script></body>',
-        ),
+        shell,
         "Board - Kanbanic",
         "",
         stage="shell",

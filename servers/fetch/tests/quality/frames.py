@@ -135,4 +135,43 @@ def bare(title: str, main: str, lang: str = "en", attributes: str = "") -> str:
     return page(title, f"<body>{main}</body>", lang=lang, attributes=attributes)
 
 
+def streamed(title: str, main: str, lang: str = "en", attributes: str = "") -> str:
+    """An app whose content was sent ahead, hidden, and is put in place by a script."""
+    body = f"""<body><div id="__next"><nav><a href="/">Home</a><a href="/blog">Blog</a></nav><template id="B:0"></template><p>Loading</p></div>
+<div hidden id="S:0"><main>{main}</main></div><script>$RC("B:0","S:0")</script></body>"""
+    return page(title, body)
+
+
+def hidden_at_first(title: str, main: str, lang: str = "en", attributes: str = "") -> str:
+    """A page that shows nothing until a script has run."""
+    body = f"""<body><div id="app" style="display: none">{main}</div><script src="/hydrate.js"></script></body>"""
+    return page(title, body)
+
+
+def fading(title: str, main: str, lang: str = "en", attributes: str = "") -> str:
+    """A page that fades in."""
+    body = f"""<body><nav><ul><li><a href="/">Home</a></li><li><a href="/rooms">Rooms</a></li></ul></nav>
+<div class="reveal">{main}</div><script>fadeIn()</script></body>"""
+    style = "<style>.reveal { opacity: 0; transition: opacity 1s } @media print { .reveal { opacity: 1 } }</style>"
+    return page(title, body, head=style)
+
+
+def metadata_only(title: str, main: str, lang: str = "en", attributes: str = "") -> str:
+    """An app that tells search engines what it says, and readers nothing."""
+    data = (
+        '{"@context":"https://schema.org","@graph":[{"@type":"NewsArticle","headline":"x","articleBody":"'
+        + main.replace("\n", "\\n")
+        + '"}]}'
+    )
+    head = f'<script type="application/ld+json">{data}</script>'
+    return page(title, '<body><div id="root"></div><script src="/bundle.js"></script></body>', head=head)
+
+
+def shell(title: str, main: str, lang: str = "en", attributes: str = "") -> str:
+    """An app that is nothing without its script."""
+    body = """<body><noscript>You need to enable JavaScript to run this app.</noscript><div id="root"></div>
+<script src="/static/js/main.4f2a.js"></script></body>"""
+    return page(title, body)
+
+
 Site = Callable[[str, str, str, str], str]
