@@ -84,6 +84,11 @@ class Site:
         with self.web.news:
             assert self.web.news.wait_for(lambda: path in self.paths(), 10)
 
+    def wait_for_count(self, path: str, count: int) -> None:
+        """Block until a path was asked for so many times."""
+        with self.web.news:
+            assert self.web.news.wait_for(lambda: self.paths().count(path) >= count, 10)
+
     def headers(self, path: str) -> list[dict[str, str]]:
         return [headers for heard, headers in self.web.heard if heard == path]
 

@@ -131,9 +131,11 @@ class Converters:
         ]
         # Shielded: a process whose start is given up half-way would belong to nobody.
         with anyio.CancelScope(shield=True):
-            worker = Worker(await anyio.open_process(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL))
-        self._workers.add(worker)
-        return worker
+            process = await anyio.open_process(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL)
+            worker = Worker(process)
+            self._workers.add(worker)
+            return worker
+        raise AssertionError("nobody cancels this scope")
 
     async def _start_ahead(self) -> None:
         try:
