@@ -279,9 +279,11 @@ async def test_a_pdf_without_the_extra_is_described(site: Site, monkeypatch: pyt
     import importlib.util
 
     find = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, *more: None if name == "pypdf" else find(name, *more)
-    )
+
+    def find_others(name: str, package: str | None = None) -> object:
+        return None if name == "pypdf" else find(name, package)
+
+    monkeypatch.setattr(importlib.util, "find_spec", find_others)
     url = site.on("/x.pdf", reply(PDF, {"content-type": "application/pdf"}))
     async with connect(build(local())) as client:
         assert "the extra `pdf`" in await refusal(client, url)

@@ -11,6 +11,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import anyio
+import anyio.to_thread
 import pytest
 from mcp_server_core import Client, stdio
 from mcp_server_core.testing import connect
@@ -122,6 +123,10 @@ def test_a_converter_ends_itself_at_its_deadline_whoever_lives(tmp_path: Path) -
     worker.stdout.close()
 
 
+def names_in(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*"))
+
+
 async def test_the_tools_change_nothing_on_this_machine(site: Site, tmp_path: Path) -> None:
     url = site.page("/", "<p>text</p>")
     environment = {
@@ -130,13 +135,13 @@ async def test_the_tools_change_nothing_on_this_machine(site: Site, tmp_path: Pa
         "TMPDIR": str(tmp_path),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    before = sorted(tmp_path.rglob("*"))
+    before = names_in(tmp_path)
     async with Client(stdio(SERVER, env=environment, cwd=str(tmp_path))) as client:
         hints = {tool["name"]: tool["annotations"] for tool in await client.list_tools()}
         first = await fetch(client, url)
         second = await fetch(client, url)
         await client.call_tool("fetch_many", {"urls": [url]})
-    assert sorted(tmp_path.rglob("*")) == before
+    assert names_in(tmp_path) == before
     assert re.sub("[0-9a-f]{8}|[0-9:]{8}Z", "", first) == re.sub("[0-9a-f]{8}|[0-9:]{8}Z", "", second)
     for hint in hints.values():
         assert hint == {
@@ -210,12 +215,17 @@ def test_an_option_that_makes_no_sense_is_refused_at_start(arguments: list[str])
     assert "Traceback" not in done.stderr
 
 
+def wait_for_no_workers() -> None:
+    deadline = monotonic() + 10
+    while workers_of(os.getpid()) and monotonic() < deadline:
+        sleep(0.02)
+    assert not workers_of(os.getpid())
+
+
 @linux
 async def test_idle_converters_are_ended(site: Site) -> None:
     url = site.page("/", "<p>text</p>")
     async with connect(build(local(converter_idle=0.2))) as client:
         await fetch(client, url)
-        with anyio.fail_after(10):
-            while workers_of(os.getpid()):
-                await anyio.sleep(0.05)
+        await anyio.to_thread.run_sync(wait_for_no_workers)
         assert "text" in await fetch(client, url)

@@ -5,7 +5,7 @@ from urllib.parse import urljoin, urlsplit
 
 from lxml.html import HtmlElement
 
-_ANCHOR_MARKS = {"", "#", "¶", "§", "🔗", "edit", "[edit]", "permalink", "link"}
+_ANCHOR_MARKS = {"#", "¶", "§", "🔗", "edit", "[edit]", "permalink", "link"}
 _BLOCKS = {
     *(
         "main",
@@ -79,17 +79,14 @@ def _tidy_link(link: HtmlElement, links: Links) -> None:
     href = link.get("href")
     if href is None:
         return
-    if href.startswith("#"):
-        if (
-            len(link) == 0
-            and (link.text or "").strip().lower() in _ANCHOR_MARKS
-            and link.getparent() is not None
-        ):
-            link.drop_tree()
-            return
-        made = None  # a place on this very page: the words are enough
-    else:
-        made = links.absolute(href)
+    words = (link.text or "").strip() if len(link) == 0 else "something"
+    if link.getparent() is not None and (
+        not words or (href.startswith("#") and words.lower() in _ANCHOR_MARKS)
+    ):
+        link.drop_tree()
+        return
+    # A place on this very page: the words are enough.
+    made = None if href.startswith("#") else links.absolute(href)
     if made is None:
         del link.attrib["href"]
     else:
