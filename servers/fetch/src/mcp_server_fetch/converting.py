@@ -48,9 +48,7 @@ class Worker:
     async def convert(self, job: Job, data: bytes) -> dict[str, object]:
         """Send one job and wait for its answer."""
         about = json.dumps(job).encode()
-        await self._jobs.send(HEAD.pack(len(about), len(data)) + about)
-        if data:
-            await self._jobs.send(data)
+        await self._jobs.send(HEAD.pack(len(about), len(data)) + about + data)
         size, _ = HEAD.unpack(await self._answers.receive_exactly(HEAD.size))
         if size > _MAX_ANSWER:
             raise anyio.BrokenResourceError

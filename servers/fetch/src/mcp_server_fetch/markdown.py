@@ -5,16 +5,18 @@
 import re
 from typing import Any
 
-from bs4 import BeautifulSoup
 from bs4.element import PageElement, PreformattedString, Tag
 from lxml import etree
 from lxml.html import HtmlElement
 from markdownify import ATX, MarkdownConverter
 
+from .soup import plant
+
 Tags = frozenset[str]
 _LANGUAGE = re.compile(r"(?:^|[\s-])(?:language|lang|highlight-source|brush:?)[-: ]\s*([A-Za-z0-9+#.]{1,20})")
 _HEADING = re.compile(r"h[1-6]")
 _CELLS = {"td", "th"}
+_ROW_GROUPS = ("thead", "tbody", "tfoot")
 _VERBATIM = {"pre", "code", "kbd", "samp"}
 _BROKEN_LABEL = re.compile(r"\s*\n\s*(?:#+ )?")
 _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*){2,}")
@@ -42,7 +44,6 @@ class Converter(MarkdownConverter):
         bullets = "-"
         escape_asterisks = False
         escape_underscores = False
-        table_infer_header = True
         keep_inline_images_in = ("td", "th", "a")
 
     def __init__(self) -> None:
@@ -133,11 +134,21 @@ class Converter(MarkdownConverter):
 
     def convert_td(self, el: Tag, text: str, parent_tags: Tags) -> str:
         """A cell; a bar inside it would be read as its end."""
-        return super().convert_td(el, text.replace("|", "\\|"), parent_tags)
+        return " " + text.strip().replace("|", "\\|").replace("\n", " ") + " |" * _width(el)
 
-    def convert_th(self, el: Tag, text: str, parent_tags: Tags) -> str:
-        """A cell of a heading."""
-        return super().convert_th(el, text.replace("|", "\\|"), parent_tags)
+    convert_th = convert_td
+
+    def convert_tr(self, el: Tag, text: str, parent_tags: Tags) -> str:
+        """A row; the first one is the heading, for Markdown has no table without."""
+        cells = [child for child in el.contents if isinstance(child, Tag) and child.name in _CELLS]
+        if not cells:
+            return ""
+        line = f"|{text}\n"
+        return line + "| --- " * sum(map(_width, cells)) + "|\n" if _is_first_row(el) else line
+
+    def convert_video(self, el: Tag, text: str, parent_tags: Tags) -> str:
+        """What is said in place of a film."""
+        return text
 
 
 class PlainConverter(Converter):
@@ -204,13 +215,29 @@ def _join(parts: list[str]) -> str:
 
 
 def _language(pre: Tag) -> str:
-    for element in (pre, pre.find("code"), pre.parent):
-        if isinstance(element, Tag):
-            names = element.get("class") or ""
-            found = _LANGUAGE.search(" ".join(names) if isinstance(names, list) else str(names))
-            if found:
-                return found.group(1).lower()
+    code = next((child for child in pre.contents if isinstance(child, Tag) and child.name == "code"), None)
+    for element in (pre, code, pre.parent):
+        found = _LANGUAGE.search(str(element.get("class") or "")) if element is not None else None
+        if found:
+            return found.group(1).lower()
     return ""
+
+
+def _is_first_row(row: Tag) -> bool:
+    """Whether no row stands before this one in its table."""
+    parent = row.parent
+    if any(isinstance(before, Tag) and before.name == "tr" for before in row.previous_siblings):
+        return False
+    if parent is None or parent.name not in _ROW_GROUPS:
+        return True
+    return not any(
+        isinstance(before, Tag) and before.name in (*_ROW_GROUPS, "tr") for before in parent.previous_siblings
+    )
+
+
+def _width(cell: Tag) -> int:
+    span = str(cell.get("colspan") or "1")
+    return max(1, min(100, int(span))) if span.isdecimal() and len(span) < 6 else 1
 
 
 def to_markdown(root: HtmlElement) -> str:
@@ -224,9 +251,7 @@ def to_text(root: HtmlElement) -> str:
 
 
 def _convert(root: HtmlElement, converter: Converter) -> str:
-    source = etree.tostring(root, encoding="unicode", method="html", with_tail=False)
-    soup = BeautifulSoup(source, "lxml", multi_valued_attributes=None)
-    return _BLANK_LINES.sub("\n\n", converter.convert_soup(soup)).strip()
+    return _BLANK_LINES.sub("\n\n", converter.process_tag(plant(root))).strip()
 
 
 _KEPT_ATTRIBUTES = {"href", "src", "alt", "colspan", "rowspan", "start", "datetime", "lang", "dir"}
