@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .server.app import Server
     from .server.arguments import Arg
     from .server.asking import Accepted, Cancelled, Declined, Question, Root, Sampled
-    from .server.content import Audio, Contents, Embedded, Image, Link, Message, Result, Text
+    from .server.content import Audio, Contents, Embedded, Encoded, Image, Link, Message, Result, Text
     from .server.context import Context
     from .server.registry import Registry
     from .server.threads import Threads
@@ -56,6 +56,7 @@ __all__ = [
     "Context",
     "Declined",
     "Embedded",
+    "Encoded",
     "Image",
     "InvalidCursor",
     "InvalidParams",
@@ -101,7 +102,7 @@ _HOMES = {
     "server.app": "Server",
     "server.arguments": "Arg",
     "server.asking": "Accepted Cancelled Declined Question Root Sampled",
-    "server.content": "Audio Contents Embedded Image Link Message Result Text",
+    "server.content": "Audio Contents Embedded Encoded Image Link Message Result Text",
     "server.context": "Context",
     "server.registry": "Registry",
     "server.threads": "Threads",

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from mcp_server_core.errors import PARSE_ERROR, ParseError
-from mcp_server_core.protocol.codec import MAX_DEPTH, canonical, decode, encode, encode_line
+from mcp_server_core.protocol.codec import MAX_DEPTH, Spliced, canonical, decode, encode, encode_line
 
 # Reading
 
@@ -195,3 +195,37 @@ def test_the_canonical_form_takes_lone_surrogates() -> None:
 @pytest.mark.parametrize("value", [{"a": "b\nc"}, [{"id": 1}, {"id": 2}], "text", {"\ud800": ["\udcff"]}])
 def test_a_line_is_the_value_and_its_newline(value: Any) -> None:
     assert encode_line(value) == encode(value) + b"\n"
+
+
+# Parts that are written already
+
+READY = [b'{"rows":[1,"', b'\\"', b'"', b" " * 70_000, b"]}"]
+
+
+def test_a_part_that_is_written_already_goes_out_as_it_is_and_quoted_as_text() -> None:
+    message = {"a": Spliced(READY), "b": [Spliced(READY, quoted=True)], "c": 1}
+    whole = b"".join(READY)
+    expected = {"a": json.loads(whole), "b": [whole.decode()], "c": 1}
+    assert json.loads(encode(message)) == expected
+    pieces = encode_line(message)
+    assert not isinstance(pieces, bytes)
+    assert b"".join(pieces) == encode(message) + b"\n"
+
+
+def test_a_small_one_is_joined() -> None:
+    message = {"a": Spliced([b"[1,", b"2]"])}
+    assert encode(message) == b'{"a":[1,2]}'
+    assert encode_line(message) == encode(message) + b"\n"
+
+
+def test_text_that_looks_like_the_place_of_a_part_is_text() -> None:
+    message = {"text": "\0spliced\0", "a": Spliced(READY), "b": "\ud800"}
+    pieces = encode_line(message)
+    written = pieces if isinstance(pieces, bytes) else b"".join(pieces)
+    assert json.loads(written) == {"text": "\0spliced\0", "a": json.loads(b"".join(READY)), "b": "?"}
+
+
+def test_what_is_no_json_value_is_no_part_either() -> None:
+    for write in (encode, encode_line):
+        with pytest.raises(TypeError):
+            write({"a": object()})

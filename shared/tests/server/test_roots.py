@@ -1,12 +1,14 @@
 """Roots: asked once, kept, asked again when they changed, and not waited for too long."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
 import trio.testing
-from mcp_server_core import Context, Registry
+from mcp_server_core import Context, Registry, Server
 from mcp_server_core.client.answers import Answers
+from mcp_server_core.places import Grant
 from mcp_server_core.protocol.revisions import Revision
 
 from .talking import NEWEST, Peer, connect, serving, talk, text_of
@@ -205,3 +207,23 @@ async def test_both_eras_on_one_connection_have_their_own_roots() -> None:
         assert text_of((await peer.response(id))["result"]) == "file:///a"
         peer.revision, peer.capabilities = NEWEST, {}
         assert text_of(await peer.call("look")) == "nowhere"
+
+
+async def test_grants_left_for_later_are_worked_out_once_when_places_are_asked_for(tmp_path: Path) -> None:
+    part, asked = Registry(), list[str]()
+
+    def grants() -> list[Grant]:
+        asked.append("now")
+        return [Grant(str(tmp_path))]
+
+    @part.tool("Places", read_only=True, open_world=False)
+    async def places(ctx: Context[None]) -> str:
+        """Which directories are allowed?"""
+        return " ".join((await ctx.places()).directories())
+
+    server = Server("lazy", version="1.0", parts=[part], grants=grants)
+    assert asked == []
+    for roots in ([], ["file:///elsewhere"]):
+        async with connect(server, answers=Answers(roots=roots)) as client:
+            assert text_of(await client.call_tool("places")) == str(tmp_path)
+    assert asked == ["now"]

@@ -8,7 +8,8 @@ from typing import Any, Literal
 import anyio
 import pytest
 from jsonschema import Draft202012Validator
-from mcp_server_core import Audio, Embedded, Image, Link, Registry, Result, Text, ToolError
+from mcp_server_core import Audio, Embedded, Encoded, Image, Link, Registry, Result, Text, ToolError
+from mcp_server_core.errors import LocalProtocolError
 from mcp_server_core.protocol.codec import decode
 from mcp_server_core.protocol.messages import Json
 from mcp_server_core.protocol.revisions import Revision, at_least
@@ -133,6 +134,7 @@ OBJECTS = [
     (Size, Size(3), {"width": 3}),
     (Mark, Mark(title="x"), {"title": "x"}),
     (Result[Count], Result({"total": 1}), {"total": 1}),
+    (Result[Count], Result(Encoded(b'{"total":1}')), {"total": 1}),
 ]
 OTHERS = [
     (list[int], [1, 2], [1, 2]),
@@ -177,6 +179,21 @@ async def test_an_object_is_structured_since_2025_06_18_and_text_before(
     structured = at_least(revision, "2025-06-18")
     assert ("outputSchema" in tool) is structured
     assert result.get("structuredContent") == (data if structured else None)
+
+
+async def test_data_that_is_json_already_goes_out_beside_a_text_of_its_own() -> None:
+    written = Encoded(b'{"total":  1, ', b'"more": "\\u00e9"}')
+    async with talk(serving(giving(Result[Count], Result(written, "one"))), NEWEST) as peer:
+        result = await peer.call("give")
+    assert unstamped(result) == {
+        "content": [{"type": "text", "text": "one"}],
+        "structuredContent": {"total": 1, "more": "\u00e9"},
+    }
+
+
+def test_data_that_is_json_already_is_on_one_line() -> None:
+    with pytest.raises(LocalProtocolError):
+        Encoded(b'{"total":', b"\n1}")
 
 
 @pytest.mark.parametrize(("hint", "value", "data"), OTHERS[:6])

@@ -9,13 +9,17 @@ from typing import Any
 import anyio
 import pytest
 from mcp_server_core.errors import ConnectionLost
-from mcp_server_core.protocol.codec import Malformed
+from mcp_server_core.protocol.codec import Malformed, Spliced
 from mcp_server_core.transports.pipes import PipeChannel
 
 pytestmark = pytest.mark.anyio
 
 BIG = {"jsonrpc": "2.0", "method": "big", "params": {"text": "x" * 3_000_000}}
 SMALL = {"jsonrpc": "2.0", "method": "small"}
+
+ROWS = [b'{"rows":["a', b'"', b',"\\"\\n'] + [b"y" * 100_000] * 30 + [b"", b'"]}']
+READY = {"text": Spliced(ROWS, quoted=True), "data": Spliced(ROWS)}
+READ = {"text": b"".join(ROWS).decode(), "data": {"rows": ["a", '"\n' + "y" * 3_000_000]}}
 
 
 @asynccontextmanager
@@ -46,6 +50,26 @@ async def test_a_sender_that_is_cancelled_in_mid_line_does_not_tear_it() -> None
             tasks.start_soon(left.send, SMALL)
             with anyio.fail_after(5):
                 assert [await right.receive(), await right.receive()] == [BIG, SMALL]
+
+
+async def test_parts_that_are_written_already_arrive_in_their_places() -> None:
+    async with channels() as (left, right), anyio.create_task_group() as tasks:
+        tasks.start_soon(left.send, READY)
+        tasks.start_soon(left.send, SMALL)
+        with anyio.fail_after(5):
+            got: list[Any] = [await right.receive(), await right.receive()]
+        assert got in ([READ, SMALL], [SMALL, READ])
+
+
+async def test_a_sender_that_is_cancelled_among_its_pieces_does_not_tear_the_line() -> None:
+    async with channels() as (left, right):
+        with anyio.move_on_after(0.05) as scope:
+            await left.send(READY)
+        assert scope.cancelled_caught
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(left.send, SMALL)
+            with anyio.fail_after(5):
+                assert [await right.receive(), await right.receive()] == [READ, SMALL]
 
 
 async def test_a_sender_that_is_cancelled_before_it_began_leaves_nothing_behind() -> None:

@@ -1,5 +1,6 @@
 """Bytes to JSON values and back. The only module that knows which JSON library is used."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -9,9 +10,58 @@ from ..errors import ParseError
 # Deeper than any real message; far below where the interpreter's own recursion limit would bite.
 MAX_DEPTH = 128
 
+_MARK = (
+    b'"\\u0000spliced\\u0000"'  # the text stands for itself nowhere: if it does, everything is joined instead
+)
+_PIECE = 65536
+
+
+class Spliced:
+    """A JSON value that is written already, in parts: stands in a message and goes out as it is, never joined.
+
+    `quoted` makes it a string that holds that JSON.
+    """
+
+    __slots__ = ("_parts", "_quoted")
+
+    def __init__(self, parts: Sequence[bytes], *, quoted: bool = False) -> None:
+        self._parts = parts
+        self._quoted = quoted
+
+    def __len__(self) -> int:
+        return sum(map(len, self._parts))
+
+    def pieces(self) -> Iterator[bytes]:
+        """The value, piece by piece."""
+        if not self._quoted:
+            yield from self._parts
+            return
+        yield b'"'
+        for part in self._parts:
+            # What is JSON on one line holds no control characters.
+            yield part.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+        yield b'"'
+
+
+class _Large(Exception):
+    """A message holds a spliced value that is too large to be joined."""
+
+
+def _join(value: Any) -> msgspec.Raw:
+    if not isinstance(value, Spliced):
+        raise TypeError(f"{type(value).__name__} is nothing that JSON can carry")
+    return msgspec.Raw(b"".join(value.pieces()))
+
+
+def _join_small(value: Any) -> msgspec.Raw:
+    if isinstance(value, Spliced) and len(value) >= _PIECE:
+        raise _Large
+    return _join(value)
+
+
 _decode = msgspec.json.Decoder().decode
-_encode = msgspec.json.Encoder().encode
-_encode_lines = msgspec.json.Encoder().encode_lines
+_encode = msgspec.json.Encoder(enc_hook=_join).encode
+_encode_lines = msgspec.json.Encoder(enc_hook=_join_small).encode_lines
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -51,12 +101,37 @@ def encode(value: Any) -> bytes:
         return _encode(_clean(value))
 
 
-def encode_line(value: Any) -> bytes:
-    """Write one JSON value and the newline that ends it, without copying what may be large."""
+def encode_line(value: Any) -> bytes | Iterator[bytes]:
+    """Write one JSON value and the newline that ends it, without copying what may be large.
+
+    In pieces if a large part of it is written already.
+    """
     try:
         return _encode_lines((value,))
     except UnicodeEncodeError:
-        return _encode_lines((_clean(value),))
+        return encode(value) + b"\n"
+    except _Large:
+        pass
+    found: list[Spliced] = []
+
+    def mark(part: Any) -> msgspec.Raw:
+        if not isinstance(part, Spliced):
+            return _join(part)
+        found.append(part)
+        return msgspec.Raw(_MARK)
+
+    try:
+        frame = msgspec.json.encode(value, enc_hook=mark).split(_MARK)
+    except UnicodeEncodeError:
+        return encode(value) + b"\n"
+    return _interleave(frame, found) if len(frame) == len(found) + 1 else encode(value) + b"\n"
+
+
+def _interleave(frame: list[bytes], found: list[Spliced]) -> Iterator[bytes]:
+    for outside, part in zip(frame, found, strict=False):
+        yield outside
+        yield from part.pieces()
+    yield frame[-1] + b"\n"
 
 
 def canonical(value: Any) -> bytes:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..errors import MissingCapability
+from .codec import Spliced
 from .messages import Json
 from .revisions import Revision, at_least
 
@@ -119,7 +120,7 @@ def _tools_list(result: Json, revision: Revision) -> Json:
 
 def _tools_call(result: Json, revision: Revision) -> Json:
     structured = result.get("structuredContent")
-    known = isinstance(structured, dict) and at_least(revision, "2025-06-18")  # T-19
+    known = isinstance(structured, dict | Spliced) and at_least(revision, "2025-06-18")  # T-19
     if at_least(revision, "2025-11-25") and (known or "structuredContent" not in result):
         return result
     shaped = {key: item for key, item in result.items() if known or key != "structuredContent"}

@@ -1,7 +1,7 @@
 """The allowed places of each caller: what the operator granted, as the caller's roots narrow it."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,8 +13,8 @@ _REMEMBERED = 64  # sets of roots; each holds a few open directories
 class Access:
     """The operator's word, and one Places for each set of roots that clients have sent."""
 
-    def __init__(self, grants: "Sequence[Grant]" = ()) -> None:
-        self._grants = tuple(grants)
+    def __init__(self, grants: "Sequence[Grant] | Callable[[], Sequence[Grant]]" = ()) -> None:
+        self._grants = grants
         self.mode: RootsMode = "narrow"
         self.read_only = False
         self._by_roots: OrderedDict[tuple[str, ...], Places] = OrderedDict()
@@ -36,9 +36,15 @@ class Access:
         known = self._by_roots.get(roots)
         if known is None:
             self._patience = patience = self._patience or Patience()
-            known = Places(self._grants, roots, mode=self.mode, read_only=self.read_only, patience=patience)
+            known = Places(self._granted(), roots, mode=self.mode, read_only=self.read_only, patience=patience)
             known = self._by_roots.setdefault(roots, known)
             if len(self._by_roots) > _REMEMBERED:
                 # Not closed here: a call may still be using it. Its directories go with the last reference.
                 self._by_roots.popitem(last=False)
         return known
+
+    def _granted(self) -> "Sequence[Grant]":
+        """What the operator granted; worked out here if it was left for later."""
+        if callable(self._grants):
+            self._grants = tuple(self._grants())
+        return self._grants

@@ -49,7 +49,8 @@ class Server(Generic[S]):
 
     `state` opens what the handlers share (a database, a folder): an async context manager, entered after the
     first answer went out and left when the server stops. `background` tasks run as long as it is open.
-    `grants` are the directories the operator allows; `await ctx.places()` is what they come to for one client.
+    `grants` are the directories the operator allows, or a function that names them when they are first needed;
+    `await ctx.places()` is what they come to for one client.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class Server(Generic[S]):
         state: Callable[[], AbstractAsyncContextManager[S]] | None = None,
         parts: Sequence[Registry] = (),
         background: Sequence[Background[S]] = (),
-        grants: "Sequence[Grant]" = (),
+        grants: "Sequence[Grant] | Callable[[], Sequence[Grant]]" = (),
         cache: CacheHint = CacheHint(),  # noqa: B008 - a NamedTuple does not change
         page_size: int = PAGE_SIZE,
         max_result_chars: int = MAX_RESULT_CHARS,

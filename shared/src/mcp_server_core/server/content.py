@@ -3,6 +3,7 @@
 from base64 import b64encode
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
+from ..errors import LocalProtocolError
 from ..protocol.messages import Json
 
 T = TypeVar("T")
@@ -102,6 +103,19 @@ Block: TypeAlias = Text | Image | Audio | Embedded | Link
 BLOCKS = (Text, Image, Audio, Embedded, Link)
 
 
+class Encoded:
+    """The data of a Result as JSON that is written already: an object, in parts that are never joined. It is sent as
+    it is, so whoever wrote it answers for its fitting the schema. For large data that is made batch by batch.
+    """
+
+    __slots__ = ("parts",)
+
+    def __init__(self, *parts: bytes) -> None:
+        if any(b"\n" in part for part in parts):
+            raise LocalProtocolError("data that is JSON already must be on one line")
+        self.parts = parts
+
+
 class Result(Generic[T]):
     """Typed data together with a text of its own, for hosts that show the model only one of the two.
 
@@ -112,7 +126,7 @@ class Result(Generic[T]):
 
     def __init__(
         self,
-        value: T,
+        value: T | Encoded,
         text: str | None = None,
         *,
         blocks: tuple[Block, ...] = (),

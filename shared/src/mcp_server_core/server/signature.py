@@ -12,10 +12,10 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from ..errors import LocalProtocolError, ToolError
-from ..protocol.codec import encode
+from ..protocol.codec import Spliced, encode
 from ..protocol.headers import HeaderParam, header_params
 from ..protocol.messages import Json
-from .content import BLOCKS, Block, Result, Text
+from .content import BLOCKS, Block, Encoded, Result, Text
 from .context import is_context
 from .forms import check_flat
 from .schemas import (
@@ -145,7 +145,12 @@ class Signature:
         content: list[Json] = []
         shaped: Json = {"content": content}
         text = result.text
-        if self._returns is not None:
+        if isinstance(result.value, Encoded):
+            parts = result.value.parts
+            shaped["structuredContent"] = Spliced(parts)
+            if text is None:
+                content.append({"type": "text", "text": Spliced(parts, quoted=True)})
+        elif self._returns is not None:
             data = self._dump(self._returns, result.value)
             shaped["structuredContent"] = data
             text = encode(data).decode() if text is None else text

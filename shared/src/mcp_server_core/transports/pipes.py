@@ -3,7 +3,7 @@
 import os
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import anyio
@@ -39,6 +39,7 @@ class PipeChannel:
         self._ready: deque[bytes | Malformed] = deque()
         self._write_lock = anyio.Lock()
         self._unwritten = memoryview(b"")
+        self._pieces: Iterator[bytes] | None = None  # the rest of a line that is written piece by piece
         self._lost = False
         self.moved = 0  # reads and writes so far
         self._writes_directly = can_wait(write_fd)
@@ -65,11 +66,19 @@ class PipeChannel:
 
     async def send(self, message: Json | list[Json], *, about: RequestId | None = None) -> None:
         """Write one message and its newline; waits while the pipe is full."""
-        await self.send_bytes(encode_line(message))
+        data = encode_line(message)
+        if isinstance(data, bytes):
+            await self.send_bytes(data)
+            return
+        async with self._write_lock:
+            await self._finish_line()
+            self._pieces = data
+            await self._finish_line()
 
     async def send_bytes(self, data: bytes) -> None:
         """Write bytes as they are. A line is never torn: what a cancelled sender began, the next one completes."""
-        if self._writes_directly and not self._unwritten and not self._write_lock.locked():
+        idle = not self._unwritten and self._pieces is None and not self._write_lock.locked()
+        if self._writes_directly and idle:
             # Most answers fit into the pipe: no lock, no turn of the event loop.
             written = self._write(data)
             if written == len(data):
@@ -84,13 +93,23 @@ class PipeChannel:
                 await self._finish_line()
 
     async def _finish_line(self) -> None:
-        while self._unwritten:
+        while self._unwritten or self._next_piece():
             written = await self._write_some(self._unwritten)
             self._unwritten = self._unwritten[written:]
 
+    def _next_piece(self) -> bool:
+        if self._pieces is None:
+            return False
+        piece = next(filter(None, self._pieces), None)
+        if piece is None:
+            self._pieces = None
+            return False
+        self._unwritten = memoryview(piece)
+        return True
+
     async def _write_some(self, data: memoryview) -> int:
-        """Wait until something can be written, and write it."""
-        written = 0
+        """Write something, as soon as something can be written."""
+        written = self._write(data) if self._writes_directly else 0
         while not written:
             if self._writes_directly:
                 try:

@@ -1,0 +1,170 @@
+"""Statements that run, each call in a thread of its own from opening to closing: a query that never ends delays nobody
+and takes no worker thread from others. It is stopped by its deadline, and as soon as nobody waits for it any more.
+
+A call changes threads once. (aiosqlite, which changes them for each statement and starts a thread for each
+connection, took three times as long for a small query; it serves in changes.py, where a connection stays open.)
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import partial
+from time import monotonic
+from typing import Any, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+
+from .database import Opener
+from .guard import READING, WRITING, Guard
+from .problems import Problem, explain, timed_out
+from .statement import Bound
+
+T = TypeVar("T")
+MAX_THREADS = 1024  # more than a client may have calls in flight: no call waits for a thread
+_STEPS = 100_000  # of SQLite's machine, about a millisecond, between two looks at the clock
+NO_VALUES: Bound = ()
+
+
+class Session:
+    """One connection, from opening to closing, and how long it may take. All of it blocks, but for `stop`."""
+
+    def __init__(self, opener: Opener, seconds: float) -> None:
+        self.opener = opener
+        self.guard = Guard(WRITING if opener.write else READING)
+        self.seconds = seconds
+        self._connection: sqlite3.Connection | None = None
+        self._over = False
+        self._late = False
+
+    def run(self, job: Callable[["Session"], T]) -> T:
+        """Open, do the job, close. What is not committed then is rolled back."""
+        try:
+            if self._over:
+                raise Problem("Nobody waits for this query any more.")
+            with self.explained():
+                self._connection = self.opener.connect(self.guard)
+            self._connection.set_progress_handler(self._is_over, _STEPS)
+            return job(self)
+        finally:
+            # Nobody may stop a connection that is being closed.
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                connection.close()
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The connection itself; there is one while a job is done."""
+        assert self._connection is not None
+        return self._connection
+
+    # --- statements ------------------------------------------------------------------------------------------------
+
+    def execute(self, sql: str, values: Bound = NO_VALUES) -> sqlite3.Cursor:
+        """Run the caller's statement, under the guard."""
+        with self.explained():
+            return self.connection.execute(sql, values)  # pyright: ignore[reportArgumentType] - bool and None too
+
+    def fetch(self, cursor: sqlite3.Cursor, count: int) -> list[Any]:
+        """The next rows of a statement."""
+        with self.explained():
+            return cursor.fetchmany(count)
+
+    def all(self, sql: str, values: Bound = NO_VALUES) -> list[Any]:
+        """Every row of a statement that has few."""
+        with self.explained():
+            return self.connection.execute(sql, values).fetchall()  # pyright: ignore[reportArgumentType]
+
+    def command(self, sql: str) -> list[Any]:
+        """Run a statement of this program, which the guard lets pass."""
+        self.guard.ours = True
+        try:
+            return self.all(sql)
+        finally:
+            self.guard.ours = False
+
+    @contextmanager
+    def explained(self) -> Generator[None]:
+        """Put what SQLite says into words; a refusal of the guard says more than SQLite does."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            if self._late:
+                raise timed_out(self.seconds) from None
+            raise self.guard.refusal or explain(error) from None
+        except sqlite3.Warning:  # what Python 3.11 says to several statements
+            raise Problem("Give exactly one statement: run the others in calls of their own.") from None
+        except MemoryError:
+            raise Problem("The query needs more memory than it may have: ask for less at once.") from None
+        except (OverflowError, ValueError) as error:  # UnicodeEncodeError is one
+            raise Problem(f"SQLite cannot take this query or one of its values: {error}.") from None
+
+    # --- its end ---------------------------------------------------------------------------------------------------
+
+    def _is_over(self) -> bool:
+        # An interrupt that comes before a statement starts is lost. This is not.
+        return self._over
+
+    def stop(self) -> None:
+        """End whatever runs, at once; from any thread."""
+        self._over = True
+        connection = self._connection
+        if connection is not None:
+            try:
+                connection.interrupt()
+            except sqlite3.ProgrammingError:
+                return  # it was closed in this very moment
+
+    def expire(self) -> None:
+        """The time is up."""
+        self._late = True
+        self.stop()
+
+
+async def run(opener: Opener, seconds: float, job: Callable[[Session], T]) -> T:
+    """Do a job with a database, in a thread. A cancelled caller leaves at once, and the job ends soon after."""
+    session = Session(opener, seconds)
+    alarm = asyncio.get_running_loop().call_later(seconds, session.expire)
+    try:
+        work = partial(_work, session, job)
+        return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=_threads())
+    except BaseException:
+        session.stop()
+        raise
+    finally:
+        alarm.cancel()
+
+
+def _work(session: Session, job: Callable[[Session], T]) -> T:
+    _running.add(session)  # here, because a caller can be cancelled before a thread begins
+    try:
+        return session.run(job)
+    finally:
+        _running.discard(session)
+
+
+_running: set[Session] = set()
+_limiters: dict[asyncio.AbstractEventLoop, CapacityLimiter] = {}
+
+
+def _threads() -> CapacityLimiter:
+    """The bound on threads; a limiter belongs to an event loop."""
+    loop = asyncio.get_running_loop()
+    if loop not in _limiters:
+        _limiters.clear()
+        _limiters[loop] = CapacityLimiter(MAX_THREADS)
+    return _limiters[loop]
+
+
+def running() -> int:
+    """How many connections are open at the moment."""
+    return len(_running)
+
+
+async def end_all(seconds: float) -> None:
+    """Stop everything that still runs and wait a moment for it, before the process ends."""
+    for session in list(_running):
+        session.stop()
+    until = monotonic() + seconds
+    while _running and monotonic() < until:  # noqa: ASYNC110 - threads end here, which set no event of a loop
+        await asyncio.sleep(0.01)

@@ -1,0 +1,126 @@
+"""Whoever watches a database hears of changes, by this server and by others, in both eras."""
+
+# The files of a test are small.
+# ruff: noqa: ASYNC240
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp_server_core import Answers, Change
+from mcp_server_core.testing import Revision, connect
+from mcp_server_sqlite.server import build
+
+from .asking import call, change, text
+
+pytestmark = pytest.mark.anyio
+
+ORDERS = "sqlite://shop/tables/orders"
+
+
+async def hear(changes: AsyncIterator[Change], uri: str) -> None:
+    with anyio.fail_after(10):
+        async for heard in changes:
+            if heard == Change("updated", uri):
+                return
+
+
+@pytest.mark.parametrize("uri", [ORDERS, "sqlite://shop/schema"])
+async def test_a_change_by_another_process_is_announced(uri: str, revision: Revision, shop: Path) -> None:
+    program = (
+        f"import sqlite3; c = sqlite3.connect({str(shop)!r}); c.execute('DELETE FROM orders'); c.commit()"
+    )
+    async with connect(build([str(shop)]), revision=revision) as client, client.watch(uri) as changes:
+        await anyio.run_process([sys.executable, "-c", program], stdout=subprocess.DEVNULL)
+        await hear(changes, uri)
+
+
+async def test_a_change_right_after_subscribing_is_not_missed(revision: Revision, shop: Path) -> None:
+    async with connect(build([str(shop)]), revision=revision) as client, client.watch(ORDERS) as changes:
+        change(shop, "DELETE FROM orders WHERE id = 1")
+        await hear(changes, ORDERS)
+
+
+async def test_changes_by_this_server_are_announced_one_by_one(revision: Revision, shop: Path) -> None:
+    async with connect(build([str(shop)]), revision=revision) as client, client.watch(ORDERS) as changes:
+        for total in (1, 2, 3):
+            await call(
+                client, "write_query", query="UPDATE orders SET total = ? WHERE id = 1", params=[total]
+            )
+            await hear(changes, ORDERS)
+
+
+async def test_a_write_ahead_log_is_watched_too(shop: Path) -> None:
+    change(shop, "PRAGMA journal_mode = WAL")
+    with closing(sqlite3.connect(shop)) as other:
+        other.execute("SELECT * FROM orders").fetchall()
+        async with connect(build([str(shop)])) as client, client.watch(ORDERS) as changes:
+            for _ in range(2):
+                other.execute("INSERT INTO orders (customer) VALUES (1)")
+                other.commit()
+                await hear(changes, ORDERS)
+
+
+async def test_a_database_that_is_replaced_or_created_is_a_change(shop: Path) -> None:
+    content = shop.read_bytes()
+    shop.unlink()
+    async with connect(build([str(shop)])) as client, client.watch(ORDERS) as changes:
+        shop.write_bytes(content)
+        await hear(changes, ORDERS)
+        spare = shop.with_name("spare")
+        spare.write_bytes(content)
+        change(spare, "DELETE FROM orders")
+        spare.replace(shop)
+        await hear(changes, ORDERS)
+        assert (await call(client, "read_query", query="SELECT count(*) FROM orders"))["rows"] == [[0]]
+
+
+async def test_a_preview_is_no_change(shop: Path) -> None:
+    async with connect(build([str(shop)])) as client, client.watch(ORDERS) as changes:
+        await call(client, "preview_write", query="DELETE FROM orders")
+        await call(client, "write_query", query="DELETE FROM orders WHERE id = 1")
+        await hear(changes, ORDERS)
+        with anyio.move_on_after(0.3) as patience:
+            await anext(changes)
+        assert patience.cancelled_caught
+
+
+async def test_a_database_in_a_directory_is_watched_once_it_was_used(revision: Revision, shop: Path) -> None:
+    uri = "sqlite://shop.db/tables/orders"
+    server = build([])
+    answers = Answers(roots=[shop.parent.as_uri()])
+    async with connect(server, revision=revision, answers=answers) as client:
+        assert (await call(client, "list_tables", database="shop.db"))["tables"] == ["customers", "orders"]
+        async with client.watch(uri) as changes:
+            await anyio.sleep(0.2)  # nothing tells when the watch stands: before it, there was nobody to tell
+            change(shop, "DELETE FROM orders")
+            await hear(changes, uri)
+
+
+async def test_insights_are_announced(revision: Revision, shop: Path) -> None:
+    async with (
+        connect(build([str(shop)]), revision=revision) as client,
+        client.watch("memo://insights") as changes,
+    ):
+        assert (
+            await text(client, "append_insight", insight="Bob buys little.\n# not a heading")
+            == "Noted: insight 1 of the memo."
+        )
+        await hear(changes, "memo://insights")
+        (memo,) = await client.read_resource("memo://insights")
+    assert memo["text"] == "# Insights\n\n- Bob buys little. # not a heading\n"
+
+
+async def test_no_lock_is_held_by_watching(shop: Path) -> None:
+    async with connect(build([str(shop)])) as client, client.watch(ORDERS) as changes:
+        for at in range(3):
+            with closing(sqlite3.connect(shop, timeout=0, isolation_level=None)) as other:
+                other.execute("BEGIN EXCLUSIVE")
+                other.execute("UPDATE orders SET total = ? WHERE id = 1", (at + 1000,))
+                other.execute("COMMIT")
+            await hear(changes, ORDERS)
