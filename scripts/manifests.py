@@ -41,7 +41,8 @@ class Server(NamedTuple):
 
     @property
     def description(self) -> str:
-        return self.project["description"].removeprefix("MCP server: ").capitalize()
+        text = self.project["description"].removeprefix("MCP server: ")
+        return text[:1].upper() + text[1:]
 
 
 def servers() -> Iterator[Server]:
@@ -99,14 +100,15 @@ def _registry_argument(argument: dict[str, Any]) -> dict[str, Any]:
     shown["description"] = argument["description"]
     if argument.get("path"):
         shown["format"] = "filepath"
-    if argument.get("repeated"):
-        shown["isRepeated"] = True
+    for word, name in (("required", "isRequired"), ("repeated", "isRepeated")):
+        if argument.get(word):
+            shown[name] = True
     return shown
 
 
 def bundle(server: Server) -> dict[str, Any]:
     """The manifest of an .mcpb bundle: the host brings Python and asks the user for what is needed."""
-    asked = {one["name"]: _asked(one) for one in server.manifest.get("argument", []) if one.get("path")}
+    asked = {one["name"]: _asked(one) for one in _needed(server)}
     return {
         "manifest_version": "0.4",
         "name": server.package,
@@ -131,18 +133,22 @@ def _asked(argument: dict[str, Any]) -> dict[str, Any]:
         "type": kind,
         "title": argument["name"].capitalize(),
         "description": argument["description"],
-        "required": bool(argument.get("required")),
+        "required": True,
     }
     if argument.get("repeated"):
         asked["multiple"] = True
     return asked
 
 
+def _needed(server: Server) -> list[dict[str, Any]]:
+    """What the user has to choose; a bundle cannot leave an argument out when nothing was chosen."""
+    return [one for one in server.manifest.get("argument", []) if one.get("required")]
+
+
 def _bundle_arguments(server: Server) -> Iterator[str]:
-    for argument in server.manifest.get("argument", []):
-        if argument.get("path"):
-            yield from [argument["option"]] if argument.get("option") else []
-            yield f"${{user_config.{argument['name']}}}"
+    for argument in _needed(server):
+        yield from [argument["option"]] if argument.get("option") else []
+        yield f"${{user_config.{argument['name']}}}"
 
 
 def dockerfile(server: Server) -> str:

@@ -50,9 +50,11 @@ def test_the_server_and_its_test_in_the_core_readme_work_together() -> None:
 @pytest.mark.parametrize("server", SERVERS)
 def test_the_tool_table_of_a_server_lists_what_it_offers(server: str, tmp_path: Path) -> None:
     arguments = [str(tmp_path)] if server == "filesystem" else []
+    home = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}  # where a server keeps what is the user's
 
     async def ask() -> list[tuple[str, str]]:
-        async with Client(stdio([sys.executable, "-m", module_of(server), *arguments])) as client:
+        command = [sys.executable, "-m", module_of(server), *arguments]
+        async with Client(stdio(command, env=home)) as client:
             return [(tool["name"], tool["description"]) for tool in await client.list_tools()]
 
     text = (ROOT / "servers" / server / "README.md").read_text(encoding="utf-8")

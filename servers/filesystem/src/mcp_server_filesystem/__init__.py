@@ -1,3 +1,3 @@
-"""Reads and watches files inside the directories you allow."""
+"""Reads, writes, searches and watches files inside the directories you allow."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Reads and watches files inside the directories you allow."""
+"""Reads, writes, searches and watches files inside the directories you allow."""
 
 from collections.abc import Sequence
 

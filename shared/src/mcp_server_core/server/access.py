@@ -36,7 +36,9 @@ class Access:
         known = self._by_roots.get(roots)
         if known is None:
             self._patience = patience = self._patience or Patience()
-            known = Places(self._granted(), roots, mode=self.mode, read_only=self.read_only, patience=patience)
+            known = Places(
+                self._granted(), roots, mode=self.mode, read_only=self.read_only, patience=patience
+            )
             known = self._by_roots.setdefault(roots, known)
             if len(self._by_roots) > _REMEMBERED:
                 # Not closed here: a call may still be using it. Its directories go with the last reference.
