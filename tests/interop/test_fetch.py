@@ -106,7 +106,8 @@ def test_a_client_fetches_reads_and_watches(foreign: Foreign, tmp_path: Path, pa
     assert "go on with start_index=" in seen.text(3)
     assert "from the copy kept then" in seen.text(4)
     assert [
-        ("first version" in block["text"], "404" in block["text"]) for block in seen.results[5]["content"]
+        ("first version" in block["text"], "answered 404" in block["text"])
+        for block in seen.results[5]["content"]
     ] == [
         (True, False),
         (False, True),

@@ -246,22 +246,28 @@ async def test_an_empty_page_is_no_error(site: Site) -> None:
         assert (await fetch(client, url)).endswith("Length: no text.")
 
 
-PDF = b"""%PDF-1.4
-1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
-2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
-3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 100]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj
-4 0 obj<</Length 44>>stream
-BT /F1 24 Tf 10 40 Td (Words in a PDF) Tj ET
-endstream endobj
-5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
-trailer<</Root 1 0 R>>
-%%EOF
-"""
+def pdf(words: str) -> bytes:
+    """One page that says this."""
+    drawn = f"BT /F1 24 Tf 10 40 Td ({words}) Tj ET"
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R>>",
+        "<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 100]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+        f"<</Length {len(drawn)}>>stream\n{drawn}\nendstream",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    text, places = "%PDF-1.4\n", list[int]()
+    for number, content in enumerate(objects, 1):
+        places.append(len(text))
+        text += f"{number} 0 obj{content}endobj\n"
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    tail = f"xref\n0 6\n0000000000 65535 f \n{table}trailer<</Size 6/Root 1 0 R>>\nstartxref\n{len(text)}\n%%EOF\n"
+    return (text + tail).encode()
 
 
 async def test_a_pdf_gives_its_text_where_the_extra_is_installed(site: Site) -> None:
     pytest.importorskip("pypdf")
-    url = site.on("/x.pdf", reply(PDF, {"content-type": "application/pdf"}))
+    url = site.on("/x.pdf", reply(pdf("Words in a PDF"), {"content-type": "application/pdf"}))
     async with connect(build(local())) as client:
         answer = await fetch(client, url)
     assert "Content: text of a PDF" in answer
@@ -284,7 +290,7 @@ async def test_a_pdf_without_the_extra_is_described(site: Site, monkeypatch: pyt
         return None if name == "pypdf" else find(name, package)
 
     monkeypatch.setattr(importlib.util, "find_spec", find_others)
-    url = site.on("/x.pdf", reply(PDF, {"content-type": "application/pdf"}))
+    url = site.on("/x.pdf", reply(pdf("Words in a PDF"), {"content-type": "application/pdf"}))
     async with connect(build(local())) as client:
         assert "the extra `pdf`" in await refusal(client, url)
 

@@ -1,6 +1,6 @@
 """Brings web pages to a model, as Markdown."""
 
-from argparse import ArgumentTypeError
+from argparse import SUPPRESS, ArgumentTypeError
 from collections.abc import Sequence
 
 from mcp_server_core import cli
@@ -33,13 +33,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         default=Limits().total_time,
         help="seconds for a page (default: 30)",
     )
-    add(
-        "--watch-interval",
-        metavar="S",
-        type=_seconds,
-        default=Limits().watch_interval,
-        help="seconds between looks at a watched page (default: 300)",
-    )
+    # Seldom needed, and the help has to fit a screen: the README has it.
+    add("--watch-interval", type=_seconds, default=Limits().watch_interval, help=SUPPRESS)
     args = parser.parse_args(argv)
     settings = Settings(
         user_agent=args.user_agent,

@@ -22,7 +22,7 @@ def parser(name: str, version: str, description: str | None) -> argparse.Argumen
         prog=name,
         description=(description or "").strip().split("\n\n")[0],
         formatter_class=_OneLineEach,
-        epilog=f"commands: {', '.join(COMMANDS)} (each has --help): put it into a host, take it out, find out what is wrong",
+        epilog=f"commands: {', '.join(COMMANDS)} (each has --help)",
     )
     made.add_argument("--version", action="version", version=f"{name} {version}")
     shared = made.add_argument_group("options of every server")
