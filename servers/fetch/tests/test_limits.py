@@ -186,10 +186,10 @@ async def test_a_cancelled_call_ends_its_conversion(site: Site) -> None:
 
 
 async def test_a_raw_page_does_not_wait_for_a_long_conversion(site: Site) -> None:
-    long = site.page("/long", "<p>word <b>word</b></p>" * 100_000)
+    long = site.page("/long", "<p>word <b>word</b></p>" * 50_000)
     short = site.page("/short", "<p>short</p>" * 800)
     order: list[str] = []
-    async with connect(build(local(converters=1))) as client:
+    async with connect(build(local(converters=1, convert_time=120))) as client:
         await fetch(client, short, raw=True)
 
         async def get(name: str, url: str, raw: bool) -> None:
