@@ -20,7 +20,10 @@ def measure(sheet: Sheet, url: str, servers: dict[Column, Conversation]) -> None
         sheet.add("recall", column, recall)
         sheet.add("boilerplate", column, boilerplate)
         lost = sum(one.recall < 0.5 for one in scores)
-        sheet.note(f"{column}: {len(scores)} saved pages, {lost} of them more than half lost")
+        sheet.note(
+            f"{column}, {len(scores)} saved pages: recall {recall:.3f}, boilerplate share {boilerplate:.3f}, "
+            f"{lost} more than half lost"
+        )
 
 
 def load() -> Any:

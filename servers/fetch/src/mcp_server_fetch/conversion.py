@@ -38,7 +38,8 @@ def convert(job: Job, data: bytes) -> Converted:
 
 
 def _convert_html(job: Job, data: bytes) -> Converted:
-    from .extract import TooDeep, flat_text
+    from .extract import TooDeep
+    from .tree import flat_text
 
     decoded = decode(data, job["charset"])
     source = clean(decoded.text)
@@ -54,9 +55,12 @@ def _convert_html(job: Job, data: bytes) -> Converted:
 
 
 def _convert_source(job: Job, source: str) -> tuple[str, str, str, float]:
-    from .extract import extract, parse, read_facts
-    from .markdown import to_html, to_links, to_markdown, to_text
+    from .extract import extract
+    from .facts import read_facts
+    from .markdown import to_markdown, to_text
+    from .markup import to_html, to_links
     from .tidy import Links, tidy
+    from .tree import parse
 
     if job["format"] == "links":
         root, _ = parse(source)
@@ -104,6 +108,6 @@ def _made(text: str, title: str, stage: str, coverage: float, encoding: str) -> 
 
 def warm_up() -> Any:
     """Load what conversion needs, before there is anything to convert."""
-    from . import extract, markdown, tidy
+    from . import extract, markdown, markup, tidy
 
-    return extract, markdown, tidy
+    return extract, markdown, markup, tidy
