@@ -82,6 +82,7 @@ class Watch:
         try:
             version = await lookout.version()
             if _glance(self._path) != self._before:
+                version = await lookout.version()  # once more: one change is told once
                 await self._tell(schema=True)
             await self._follow(lookout, version)
         finally:
