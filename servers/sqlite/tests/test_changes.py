@@ -12,7 +12,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from mcp_server_core import Answers, Change
+from mcp_server_core import Answers, Change, McpError
 from mcp_server_core.testing import Revision, connect
 from mcp_server_sqlite.server import build
 
@@ -90,16 +90,34 @@ async def test_a_preview_is_no_change(shop: Path) -> None:
         assert patience.cancelled_caught
 
 
-async def test_a_database_in_a_directory_is_watched_once_it_was_used(revision: Revision, shop: Path) -> None:
+async def test_a_database_in_a_directory_can_be_watched(revision: Revision, shop: Path) -> None:
     uri = "sqlite://shop.db/tables/orders"
-    server = build([])
+    async with connect(build([str(shop.parent)]), revision=revision) as client, client.watch(uri) as changes:
+        change(shop, "DELETE FROM orders")
+        await hear(changes, uri)
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-11-25"])
+async def test_a_database_in_a_root_can_be_watched_by_a_client_that_can_be_asked_for_roots(
+    revision: Revision, shop: Path
+) -> None:
+    uri = "sqlite://shop.db/tables/orders"
     answers = Answers(roots=[shop.parent.as_uri()])
-    async with connect(server, revision=revision, answers=answers) as client:
-        assert (await call(client, "list_tables", database="shop.db"))["tables"] == ["customers", "orders"]
-        async with client.watch(uri) as changes:
-            await anyio.sleep(0.2)  # nothing tells when the watch stands: before it, there was nobody to tell
-            change(shop, "DELETE FROM orders")
-            await hear(changes, uri)
+    async with (
+        connect(build([]), revision=revision, answers=answers) as client,
+        client.watch(uri) as changes,
+    ):
+        change(shop, "DELETE FROM orders")
+        await hear(changes, uri)
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-11-25"])
+async def test_what_may_not_be_read_may_not_be_watched(revision: Revision, shop: Path) -> None:
+    change(shop.with_name("other.db"), "CREATE TABLE t (a)")
+    async with connect(build([str(shop)]), revision=revision) as client:
+        with pytest.raises(McpError):
+            async with client.watch("sqlite://other.db/tables/t"):
+                pass
 
 
 async def test_insights_are_announced(revision: Revision, shop: Path) -> None:

@@ -33,7 +33,7 @@ async def announce(server: Server[Workshop], workshop: Workshop) -> None:
                 watch.uris.clear()
             for uri in uris:
                 if uri.startswith(_SCHEME):
-                    name = _database(uri)
+                    name = database_of(uri)
                     if name not in watches:
                         watches[name] = Watch(server, workshop, name)
                         tasks.add(watches[name].task)
@@ -48,7 +48,8 @@ async def announce(server: Server[Workshop], workshop: Workshop) -> None:
             await asyncio.wait({*tasks, asyncio.create_task(asyncio.sleep(0))}, timeout=_CLOSING_SECONDS)
 
 
-def _database(uri: str) -> str:
+def database_of(uri: str) -> str:
+    """The database that a resource belongs to."""
     from urllib.parse import unquote
 
     return unquote(uri.removeprefix(_SCHEME).partition("/")[0])
@@ -62,8 +63,7 @@ class Watch:
         self._server = server
         self._workshop = workshop
         self._name = name
-        file = workshop.databases.named(name)
-        self._path = file.path if file else None
+        self._path = workshop.databases.path(name)
         # Taken before the subscriber can have its answer: what changes from now on will be noticed.
         self._before = _glance(self._path)
         self._stirred = asyncio.Event()
@@ -82,6 +82,7 @@ class Watch:
         try:
             version = await lookout.version()
             if _glance(self._path) != self._before:
+                version = await lookout.version()  # once more: one change is told once
                 await self._tell(schema=True)
             await self._follow(lookout, version)
         finally:

@@ -116,6 +116,11 @@ class Databases:
         file = self.named(text)
         return self.spot(file) if file is not None else self._seen.get(text)
 
+    def path(self, text: str) -> str | None:
+        """The path of such a database, without looking."""
+        file, spot = self.named(text), self._seen.get(text)
+        return file.path if file else spot.path if spot else None
+
     def _remember(self, text: str, spot: "Spot") -> None:
         self._seen.pop(text, None)
         self._seen[text] = spot

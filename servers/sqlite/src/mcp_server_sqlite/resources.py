@@ -4,12 +4,16 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from anyio import to_thread
 from mcp_server_core import Context, Link, Registry, ResourceNotFound
 
+from .announcing import database_of
 from .problems import Problem
 from .workshop import Workshop, target_of, told
 
 if TYPE_CHECKING:
+    from mcp_server_core.places import Places
+
     from .running import Session
 
 resources = Registry()
@@ -25,7 +29,15 @@ async def insights(ctx: Context[Workshop]) -> str:
     return ctx.state.insights.memo()
 
 
-@resources.resource("sqlite://{database}/schema", "Schema", mime_type="application/json", watch=True)
+async def admit(workshop: Workshop, places: "Places", uri: str) -> None:
+    """Let a caller watch a database that it may read, and keep in mind where that is."""
+    with told():
+        await to_thread.run_sync(workshop.databases.find, database_of(uri), places)
+
+
+@resources.resource(
+    "sqlite://{database}/schema", "Schema", mime_type="application/json", watch=True, admit=admit
+)
 async def schema(database: str, ctx: Context[Workshop]) -> str:
     """Tables, columns, relations, indexes and row counts of a database."""
     from .overview import overview
@@ -36,7 +48,9 @@ async def schema(database: str, ctx: Context[Workshop]) -> str:
         return encoder()(await overview(opener, ctx.state.timeout, ctx.max_chars)).decode()
 
 
-@resources.resource("sqlite://{database}/tables/{table}", "Table", mime_type="application/json", watch=True)
+@resources.resource(
+    "sqlite://{database}/tables/{table}", "Table", mime_type="application/json", watch=True, admit=admit
+)
 async def table(database: str, table: str, ctx: Context[Workshop]) -> str:
     """One table: its columns, keys, indexes, row count and first rows."""
     from .rows import encoder
