@@ -11,13 +11,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from mcp_server_core import ToolError
 from mcp_server_core.places import Changed, OtherDisk, Spot, Stamp, Taken, create_exclusive, shown, turn
 
-from .reading import opened
+from .reading import opened, read_chunks
 from .writing import missing_parent
 
 HIDDEN = ".mcp-tmp-"
 """How names begin that nobody is meant to see."""
 MOST_ENTRIES = 20_000
-_BLOCK = 1 << 20
 
 Step = Callable[[], None]
 """Called for each piece of work that is done; raises when nobody waits for the outcome any more."""
@@ -98,15 +97,16 @@ def _taken(spot: Spot) -> Taken:
 def _copy_file(source: Spot, destination: Spot, step: Step) -> os.stat_result:
     with opened(source) as fd:
         found = os.fstat(fd)
-        create_exclusive(destination, _chunks(fd, step), mode=stat.S_IMODE(found.st_mode) & 0o777)
+        chunks = _counted(read_chunks(fd, found.st_size), step)
+        create_exclusive(destination, chunks, mode=stat.S_IMODE(found.st_mode) & 0o777)
         if Stamp.of(os.fstat(fd)) != Stamp.of(found):
             remove(destination)
             raise _changed(source)
         return found
 
 
-def _chunks(fd: int, step: Step) -> Iterator[bytes]:
-    while chunk := os.read(fd, _BLOCK):
+def _counted(chunks: Iterator[bytes], step: Step) -> Iterator[bytes]:
+    for chunk in chunks:
         step()
         yield chunk
 

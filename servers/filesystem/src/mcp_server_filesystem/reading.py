@@ -96,6 +96,14 @@ def read_sample(fd: int) -> bytes:
     return os.pread(fd, SAMPLE, 0) if hasattr(os, "pread") else _read_at(fd, SAMPLE, 0)
 
 
+def read_chunks(fd: int, size: int) -> Iterator[bytes]:
+    """The first bytes of a file, so many as it had: one that grows while it is read would never end."""
+    os.lseek(fd, 0, os.SEEK_SET)
+    while size > 0 and (chunk := os.read(fd, min(size, _BLOCK))):
+        size -= len(chunk)
+        yield chunk
+
+
 def text_coding(spot: Spot, sample: bytes, fallback: str) -> Coding:
     """What a file is written in; ToolError if it is no text."""
     coding = detect(sample, fallback=fallback, complete=len(sample) < SAMPLE)
