@@ -13,9 +13,10 @@ from typing import NamedTuple
 from mcp_server_core import ToolError
 from mcp_server_core.places import Changed, Missing, Spot, Stamp, Written, replace, shown, turn
 
+from .blocks import read_chunks
 from .diff import git_diff
 from .editing import Edit, Edited, Mismatch, apply
-from .reading import opened, read_chunks
+from .reading import opened
 from .text import SAMPLE, Coding, NotText, Unencodable, decode, detect, newline_of
 
 MOST_EDITED = 32 << 20
