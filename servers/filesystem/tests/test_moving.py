@@ -11,6 +11,7 @@ import pytest
 from mcp_server_core import ToolError
 from mcp_server_core.places import Changed, Grant, OtherDisk, Places, Spot
 from mcp_server_filesystem import moving
+from mcp_server_filesystem.entries import HIDDEN
 
 from .conftest import contents, desk_at, names
 
@@ -191,6 +192,7 @@ KILLED = """
 import os, sys
 from mcp_server_core.places import Grant, Places
 from mcp_server_filesystem import moving
+from mcp_server_filesystem.entries import HIDDEN
 places = Places([Grant(sys.argv[1])])
 copied = 0
 def step():
@@ -207,7 +209,7 @@ def test_what_a_killed_copy_left_is_removed_by_the_next_one(root: Path) -> None:
     done = subprocess.run([sys.executable, "-c", KILLED, str(root)], check=False)
     assert done.returncode == -9
     (left,) = [name for name in names(root) if name != "tree"]
-    assert left.startswith(moving.HIDDEN)
+    assert left.startswith(HIDDEN)
     with Places([Grant(str(root))]) as places:
         moving.copy(places.resolve("tree"), places.resolve("copy"), lambda: None)
     assert names(root) == ["copy", "tree"]

@@ -1,36 +1,42 @@
-"""Files and directories that are copied, moved or removed. A destination is never overwritten.
+"""Files and directories that are copied or moved. A destination is never overwritten.
 
 What is copied as a tree is built under a hidden name and appears in one step. Knows allowed places, no protocol.
 """
 
 import os
 import stat
-from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 
 from mcp_server_core import ToolError
-from mcp_server_core.places import Changed, OtherDisk, Spot, Stamp, Taken, create_exclusive, shown, turn
+from mcp_server_core.places import OtherDisk, Spot, Stamp, Taken, shown
 
-from .reading import opened
+from .entries import (
+    HIDDEN,
+    Step,
+    changed,
+    copy_faithfully,
+    copy_file,
+    copy_link,
+    dress,
+    refuse_taken,
+    remove,
+    spot_turns,
+    taken,
+)
 from .writing import missing_parent
 
-HIDDEN = ".mcp-tmp-"
-"""How names begin that nobody is meant to see."""
 MOST_ENTRIES = 20_000
-_BLOCK = 1 << 20
-
-Step = Callable[[], None]
-"""Called for each piece of work that is done; raises when nobody waits for the outcome any more."""
 
 
 def copy(source: Spot, destination: Spot, step: Step) -> int:
     """Copy a file, or a directory with all that is in it; the number of files."""
     found = source.stat()
     with missing_parent(destination):
-        _refuse_taken(destination)
+        refuse_taken(destination)
         if stat.S_ISDIR(found.st_mode):
             return len(_Tree(source, destination, step).copy())
-        _copy_file(source, destination, step)
+        copy_file(source, destination, step)
         return 1
 
 
@@ -42,146 +48,26 @@ def move(source: Spot, destination: Spot, step: Step) -> None:
             with spot_turns(source, destination):
                 source.rename_to(destination)
         except Taken:
-            raise _taken(destination) from None
+            raise taken(destination) from None
         except OtherDisk:
-            _refuse_taken(destination)
+            refuse_taken(destination)
             if stat.S_ISDIR(found.st_mode):
                 _Tree(source, destination, step, faithful=True).move()
             else:
                 _move_file_by_copying(source, destination, found, step)
 
 
-def remove(spot: Spot) -> None:
-    """Delete a file, or a directory with all that is in it, for good."""
-    landing = spot.landing(follow=False, write=True)
-    with spot.explained():
-        if not stat.S_ISDIR(landing.stat().st_mode):
-            spot.unlink()
-            return
-    for name in spot.listdir():
-        _remove_entry(spot.child(name))
-    spot.rmdir()
-
-
-@contextmanager
-def spot_turns(*spots: Spot) -> Generator[None]:
-    """Take the turns of several directories, always in the same order: two moves never wait for each other."""
-    entries = {_directory(spot): spot for spot in spots}
-    with ExitStack() as stack:
-        for identity in sorted(entries):
-            stack.enter_context(turn(_beside(entries[identity])))
-        yield
-
-
-def _beside(spot: Spot) -> Spot:
-    """A name in the same directory that is no link: a turn follows links, and here the link itself is moved."""
-    return spot.at(*spot.parts[:-1], f"{HIDDEN}turn")
-
-
-def _directory(spot: Spot) -> tuple[int, int]:
-    landing = _beside(spot).landing(follow=False)
-    with spot.explained():
-        return next(landing.lineage())
-
-
-def _refuse_taken(spot: Spot) -> None:
-    landing = spot.landing(follow=False, write=True)
-    with suppress(FileNotFoundError):
-        landing.stat()
-        raise _taken(spot)
-
-
-def _taken(spot: Spot) -> Taken:
-    return Taken(f"{shown(spot.given)} exists already and is never overwritten: name a new path.")
-
-
-def _copy_file(source: Spot, destination: Spot, step: Step) -> os.stat_result:
-    with opened(source) as fd:
-        found = os.fstat(fd)
-        create_exclusive(destination, _chunks(fd, step), mode=stat.S_IMODE(found.st_mode) & 0o777)
-        if Stamp.of(os.fstat(fd)) != Stamp.of(found):
-            remove(destination)
-            raise _changed(source)
-        return found
-
-
-def _chunks(fd: int, step: Step) -> Iterator[bytes]:
-    while chunk := os.read(fd, _BLOCK):
-        step()
-        yield chunk
-
-
-def _changed(spot: Spot) -> Changed:
-    return Changed(f"{shown(spot.given)} changed while it was copied, so nothing was done: try again.")
-
-
 def _move_file_by_copying(source: Spot, destination: Spot, found: os.stat_result, step: Step) -> None:
     """The copy is complete before the original goes, and goes itself if the original cannot."""
-    _copy_faithfully(source, destination, found, step)
+    copy_faithfully(source, destination, found, step)
     try:
         with spot_turns(source):
             if Stamp.of(source.lstat()) != Stamp.of(found):
-                raise _changed(source)
+                raise changed(source)
             source.unlink()
     except BaseException:
         remove(destination)
         raise
-
-
-def _copy_faithfully(source: Spot, destination: Spot, found: os.stat_result, step: Step) -> None:
-    if stat.S_ISLNK(found.st_mode):
-        _copy_link(source, destination)
-    else:
-        _dress(destination, _copy_file(source, destination, step), source)
-
-
-def _copy_link(source: Spot, destination: Spot) -> None:
-    with ExitStack() as stack:
-        here, name = source.open_parent()
-        stack.callback(os.close, here)
-        there, new_name = destination.open_parent(write=True)
-        stack.callback(os.close, there)
-        with destination.explained():
-            os.symlink(os.readlink(name, dir_fd=here), new_name, dir_fd=there)
-
-
-def _dress(spot: Spot, found: os.stat_result, source: Spot | None = None) -> None:
-    """Give a copy the owner, the mode, the attributes and the times of its original, as far as we may."""
-    fd = spot.open(os.O_RDONLY)
-    try:
-        with suppress(OSError, AttributeError):
-            os.fchown(fd, found.st_uid, found.st_gid)
-        with spot.explained():
-            if hasattr(os, "fchmod"):
-                os.fchmod(fd, stat.S_IMODE(found.st_mode))
-        if source is not None:
-            _copy_attributes(source, fd)
-        with suppress(OSError):
-            os.utime(
-                fd if os.utime in os.supports_fd else spot.path, ns=(found.st_atime_ns, found.st_mtime_ns)
-            )
-    finally:
-        os.close(fd)
-
-
-def _copy_attributes(source: Spot, fd: int) -> None:
-    with suppress(OSError, AttributeError, ToolError), opened(source) as original:
-        for name in os.listxattr(original):
-            with suppress(OSError):
-                os.setxattr(fd, name, os.getxattr(original, name))
-
-
-def _remove_entry(spot: Spot) -> None:
-    landing = spot.landing(follow=False, write=True)
-    with spot.explained():
-        is_directory = stat.S_ISDIR(landing.stat().st_mode)
-        if not is_directory:
-            landing.unlink()
-            return
-    for name in spot.listdir():
-        _remove_entry(spot.child(name))
-    with spot.explained():
-        landing.rmdir()
 
 
 class _Tree:
@@ -209,7 +95,7 @@ class _Tree:
         try:
             with spot_turns(self._source):
                 if any(Stamp.of(spot.lstat()) != stamp for spot, stamp in self._stamps):
-                    raise _changed(self._source)
+                    raise changed(self._source)
                 gone = _hidden(self._source)
                 self._source.rename_to(gone)
         except BaseException:
@@ -230,7 +116,7 @@ class _Tree:
             self._copy_entry(source.child(name), target.child(name))
         found = source.stat()
         if self._faithful:
-            _dress(target, found, source)
+            dress(target, found, source)
         else:
             _set_mode(target, found)
 
@@ -246,11 +132,11 @@ class _Tree:
             return
         self._stamps.append((source, Stamp.of(found)))
         if stat.S_ISLNK(found.st_mode):
-            _copy_link(source, target)
+            copy_link(source, target)
         elif self._faithful:
-            _copy_faithfully(source, target, found, self._step)
+            copy_faithfully(source, target, found, self._step)
         else:
-            _copy_file(source, target, self._step)
+            copy_file(source, target, self._step)
 
 
 def _set_mode(spot: Spot, found: os.stat_result) -> None:

@@ -5,23 +5,19 @@ Memory is bounded by the budget of the answer, not by the file. Knows descriptor
 
 import os
 import stat
-from codecs import getincrementaldecoder
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from mcp_server_core import ToolError
 from mcp_server_core.places import Spot, shown
 
+from .blocks import Stop, find_breaks, narrow_blocks, read_exactly, read_sample
 from .media import is_marked, sniff
 from .text import SAMPLE, Coding, Decoder, detect
 
-_BLOCK = 1 << 20
 _MOST_BYTES = 4  # of a character
 _FIRST_SPAN = 1 << 14  # of the end of a file: a hundred lines mostly fit
-_FEW = 256  # lines: up to here, finding them one by one is faster than counting all
-
-Stop = Callable[[], bool]
 
 
 class Position(NamedTuple):
@@ -68,7 +64,7 @@ def read_lines(spot: Spot, terms: Terms, start: Position, limit: int | None) -> 
     with opened(spot) as fd:
         sample = read_sample(fd)
         coding = text_coding(spot, sample, terms.fallback)
-        blocks = _skip(_narrow_blocks(fd, sample, coding, terms.stop), start.line, spot)
+        blocks = _skip(narrow_blocks(fd, sample, coding, terms.stop), start.line, spot)
         pages = _Page(coding, sample, terms)
         pages.fill(blocks, start.column - 1, limit, spot)
         return pages.excerpt(start, limit)
@@ -91,11 +87,6 @@ def read_tail(spot: Spot, terms: Terms, count: int) -> Excerpt:
     return Excerpt(text[start:], _named(coding, decoder), decoder.damaged, cut=cut)
 
 
-def read_sample(fd: int) -> bytes:
-    """The beginning of a file, by which it is judged."""
-    return os.pread(fd, SAMPLE, 0) if hasattr(os, "pread") else _read_at(fd, SAMPLE, 0)
-
-
 def text_coding(spot: Spot, sample: bytes, fallback: str) -> Coding:
     """What a file is written in; ToolError if it is no text."""
     coding = detect(sample, fallback=fallback, complete=len(sample) < SAMPLE)
@@ -110,38 +101,11 @@ def text_coding(spot: Spot, sample: bytes, fallback: str) -> Coding:
 def count_lines(fd: int, coding: Coding, stop: Stop) -> int:
     """How many lines a text has; the last one may lack its end."""
     lines, last = 0, b"\n"
-    for block in _narrow_blocks(fd, read_sample(fd), coding, stop):
+    for block in narrow_blocks(fd, read_sample(fd), coding, stop):
         if block:
             lines += block.count(b"\n")
             last = block[-1:]
     return lines + (last != b"\n")
-
-
-def _read_at(fd: int, count: int, position: int) -> bytes:
-    """As `os.pread`, which Windows lacks; descriptors are never shared here."""
-    os.lseek(fd, position, os.SEEK_SET)
-    return os.read(fd, count)
-
-
-def _narrow_blocks(fd: int, sample: bytes, coding: Coding, stop: Stop) -> Iterator[bytes]:
-    """The file from its beginning, with line feeds of one byte: wide encodings come as UTF-8."""
-    blocks = _blocks(fd, sample, coding, stop)
-    if not coding.wide:
-        yield from blocks
-        return
-    decoder = getincrementaldecoder(coding.codec)("replace")
-    for block in blocks:
-        yield decoder.decode(block).encode()
-    yield decoder.decode(b"", True).encode()
-
-
-def _blocks(fd: int, sample: bytes, coding: Coding, stop: Stop) -> Iterator[bytes]:
-    yield sample[len(coding.bom) :]
-    os.lseek(fd, len(sample), os.SEEK_SET)
-    while len(sample) == SAMPLE and (block := os.read(fd, _BLOCK)):
-        if stop():
-            raise ToolError("The call was cancelled.")
-        yield block
 
 
 def _skip(blocks: Iterator[bytes], line: int, spot: Spot) -> Iterator[bytes]:
@@ -149,7 +113,7 @@ def _skip(blocks: Iterator[bytes], line: int, spot: Spot) -> Iterator[bytes]:
     missing, last = line - 1, b"\n"
     for block in blocks:
         if missing:
-            breaks, end = _find_breaks(block, missing)
+            breaks, end = find_breaks(block, missing)
             if breaks < missing:
                 missing, last = missing - breaks, block[-1:] or last
                 continue
@@ -164,32 +128,6 @@ def _skip(blocks: Iterator[bytes], line: int, spot: Spot) -> Iterator[bytes]:
     if line > 1:
         lines = line - 1 - missing + (last != b"\n")
         raise ToolError(f"{shown(spot.given)} has {lines} lines: line {line} is past its end.")
-
-
-def _find_breaks(block: bytes, wanted: int) -> tuple[int, int]:
-    """How many line feeds there are, of so many wanted, and where the line after the last of them begins."""
-    if wanted > _FEW:
-        found = block.count(b"\n")
-        return (found, 0) if found < wanted else (wanted, _after_break(block, wanted))
-    end = 0
-    for found in range(wanted):
-        end = block.find(b"\n", end) + 1
-        if not end:
-            return found, 0
-    return wanted, end
-
-
-def _after_break(block: bytes, number: int) -> int:
-    """Where the line after the given number of line feeds begins; halving keeps the search in C."""
-    low, high = 0, len(block)
-    while number > _FEW:
-        middle = (low + high) // 2
-        breaks = block.count(b"\n", low, middle)
-        if breaks >= number:
-            high = middle
-        else:
-            number, low = number - breaks, middle
-    return low + _find_breaks(block[low:high], number)[1]
 
 
 def _decoder(coding: Coding, sample: bytes, terms: Terms) -> Decoder:
@@ -217,7 +155,7 @@ class _Page:
         missing = limit
         for block in blocks:
             if missing is not None:
-                breaks, end = _find_breaks(block, missing)
+                breaks, end = find_breaks(block, missing)
                 if breaks == missing:
                     self._more = end < len(block) or any(blocks)
                     drop = self._add(block[:end], drop, spot)
@@ -275,7 +213,7 @@ def _end(fd: int, coding: Coding, count: int, terms: Terms) -> tuple[bytes, bool
     while True:
         # Characters of wide encodings begin at multiples of their size.
         start = max(first, size - span - (size - span - first) % _MOST_BYTES)
-        data = _read_exactly(fd, size - start, start)
+        data = read_exactly(fd, size - start, start)
         if coding.wide:
             data = data.decode(coding.codec, "replace").encode()
         enough = data.count(b"\n") > count or len(data) > terms.budget * _MOST_BYTES
@@ -284,15 +222,6 @@ def _end(fd: int, coding: Coding, count: int, terms: Terms) -> tuple[bytes, bool
         if terms.stop():
             raise ToolError("The call was cancelled.")
         span *= 4
-
-
-def _read_exactly(fd: int, count: int, position: int) -> bytes:
-    os.lseek(fd, position, os.SEEK_SET)
-    chunks: list[bytes] = []
-    while count > 0 and (chunk := os.read(fd, min(count, 8 * _BLOCK))):
-        chunks.append(chunk)
-        count -= len(chunk)
-    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
 def _start_of_last(text: str, count: int) -> int:

@@ -12,7 +12,8 @@ from contextlib import suppress
 from mcp_server_core import ToolError
 from mcp_server_core.places import Missing, Refused, Spot, Taken, create_exclusive, shown
 
-from .moving import Step, move, remove
+from .entries import Step, remove
+from .moving import move
 
 TRASH = ".mcp-trash"
 

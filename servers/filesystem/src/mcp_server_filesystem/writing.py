@@ -5,7 +5,7 @@ Knows allowed places, no protocol.
 """
 
 import os
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from typing import NamedTuple
 from mcp_server_core import ToolError
 from mcp_server_core.places import Changed, Missing, Spot, Stamp, Written, replace, shown, turn
 
+from .blocks import read_chunks
 from .diff import git_diff
 from .editing import Edit, Edited, Mismatch, apply
 from .reading import opened
@@ -21,7 +22,6 @@ from .text import SAMPLE, Coding, NotText, Unencodable, decode, detect, newline_
 MOST_EDITED = 32 << 20
 """Bytes of the largest file that can be edited: it is held in memory as a whole."""
 _TRIES = 3  # of an edit whose file somebody else changes all the time
-_BLOCK = 1 << 20
 
 
 class Saved(NamedTuple):
@@ -48,7 +48,7 @@ def append(spot: Spot, content: str, fallback: str) -> Written:
             if ending != "\n" and "\r" not in content:
                 content = content.replace("\n", ending)
             added = _encode(spot, content, coding, bom=stamp.size == 0)
-            return replace(spot, chain(_chunks(fd), (added,)), expected=stamp)
+            return replace(spot, chain(read_chunks(fd, stamp.size), (added,)), expected=stamp)
 
 
 def edit(
@@ -101,7 +101,7 @@ def _present_coding(spot: Spot, fallback: str) -> Coding:
         return Coding("utf-8")
     with opened(spot) as fd:
         size = os.fstat(fd).st_size
-        data = b"".join(_chunks(fd)) if size <= MOST_EDITED else os.read(fd, SAMPLE)
+        data = b"".join(read_chunks(fd, size)) if size <= MOST_EDITED else os.read(fd, SAMPLE)
     coding = detect(data, fallback=fallback, complete=size <= MOST_EDITED)
     return coding._replace(mixed=False) if coding else Coding("utf-8")
 
@@ -124,7 +124,7 @@ def _edited(
         found = os.fstat(fd)
         if found.st_size > MOST_EDITED:
             raise ToolError(f"{shown(spot.given)} is larger than {MOST_EDITED >> 20} MiB: too large to edit.")
-        data = b"".join(_chunks(fd))
+        data = b"".join(read_chunks(fd, found.st_size))
     if expected is not None:
         _check_digest(spot, data, expected)
     try:
@@ -158,9 +158,3 @@ def _encode(spot: Spot, text: str, coding: Coding, *, bom: bool = True) -> bytes
 def _saved(spot: Spot, edited: Edited) -> Saved:
     name = "/".join(spot.parts)
     return Saved(git_diff(name, edited.flat, edited.changes), edited.notes)
-
-
-def _chunks(fd: int) -> Iterator[bytes]:
-    os.lseek(fd, 0, os.SEEK_SET)
-    while chunk := os.read(fd, _BLOCK):
-        yield chunk

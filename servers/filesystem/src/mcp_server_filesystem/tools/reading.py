@@ -8,6 +8,7 @@ from mcp_server_core import Arg, Audio, Context, Embedded, Image, Registry, Resu
 from mcp_server_core.places import Places, Spot, shown
 from typing_extensions import TypedDict
 
+from ..blocks import read_chunks, read_sample
 from ..deadlines import bounded
 from ..media import sniff
 from ..reading import (
@@ -17,7 +18,6 @@ from ..reading import (
     count_lines,
     opened,
     read_lines,
-    read_sample,
     read_tail,
 )
 from ..text import detect, newline_of
@@ -248,8 +248,8 @@ def _look_inside(spot: Spot, info: FileInfo, terms: Terms) -> None:
     with opened(spot) as fd:
         sample = read_sample(fd)
         info["mimeType"] = sniff(sample, spot.name)
-        while block := os.read(fd, 1 << 20):
-            digest.update(block)
+        for chunk in read_chunks(fd, info["size"]):
+            digest.update(chunk)
             if terms.stop():
                 raise ToolError("The call was cancelled.")
         info["sha256"] = digest.hexdigest()
