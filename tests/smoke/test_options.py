@@ -33,17 +33,22 @@ async def test_a_tool_that_is_named_is_offered() -> None:
 
 
 async def test_a_tool_that_is_taken_out_is_not_offered() -> None:
-    assert await tools("--no-tools", TOOL) == []
+    offered = await tools("--no-tools", TOOL)
+    assert TOOL not in offered
+    assert "read_text_file" in offered
 
 
 async def test_a_tool_that_only_reads_stays_in_read_only_mode() -> None:
-    assert await tools("--read-only") == [TOOL]
+    offered = await tools("--read-only")
+    assert TOOL in offered
+    assert {"write_file", "edit_file", "delete_file"}.isdisjoint(offered)
 
 
 def test_a_misspelt_tool_stops_the_start_with_the_names_there_are() -> None:
     ended = subprocess.run([*SERVER, "--tools", "nope"], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout) == (1, "")
-    assert ended.stderr == f"mcp-server-filesystem: no tool is called nope; there are: {TOOL}\n"
+    assert ended.stderr.startswith("mcp-server-filesystem: no tool is called nope; there are: ")
+    assert TOOL in ended.stderr
 
 
 def test_a_file_in_the_place_of_a_directory_stops_the_start_with_a_reason(tmp_path: Path) -> None:
