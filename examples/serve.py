@@ -110,7 +110,9 @@ def serve(data: Path) -> None:
 
 
 def stop(servers: Sequence["subprocess.Popen[str]"]) -> None:
-    """Politely, and with certainty."""
+    """Politely, and with certainty; whoever presses Ctrl-C twice need not see us stumble."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     for server in servers:
         server.terminate()
     for server in servers:
