@@ -24,7 +24,7 @@ LINES = (
     Line("read_100k", "read 100,000 rows, ms", (Goal(0.2, "peer"),)),
     Line("read_100k_cpu", "read 100,000 rows, CPU ms", (Goal(0.2, "peer"),)),
     Line("peak", "peak memory after reading 100,000 rows, MiB", (Goal(0.5, "peer"),)),
-    Line("endless", "peak memory after counting and paging through them, MiB", (Goal(80),)),
+    Line("endless", "peak memory after up to 40 pages of ordinary size, MiB", (Goal(80),)),
     Line("insert", "insert one row, flushed as SQLite does by default, ms", (Goal(15), Goal(0.5, "peer"))),
     Line(
         "insert_median",

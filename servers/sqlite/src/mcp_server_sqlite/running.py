@@ -1,8 +1,8 @@
 """Statements that run, each call in a thread of its own from opening to closing: a query that never ends delays nobody
 and takes no worker thread from others. It is stopped by its deadline, and as soon as nobody waits for it any more.
 
-A call changes threads once. (aiosqlite, which changes them for each statement and starts a thread for each
-connection, took three times as long for a small query; it serves in changes.py, where a connection stays open.)
+A call changes threads once. aiosqlite changes them for each statement and starts a thread for each connection, which a
+short call feels; it serves in changes.py, where a connection stays open.
 """
 
 import asyncio
