@@ -47,8 +47,8 @@ def test_calls_beyond_the_limit_wait_and_beyond_that_are_refused(tight: HttpServ
         for wire in wires[:2]:
             wire.socket.close()
         # The two that were served are cancelled; the one that waited has its turn.
-        for _ in range(3):
-            tight.hear("waiting")
+        tight.hear("wait cancelled", times=2)
+        tight.hear("waiting", times=3)
         assert tight.lives()
 
 
