@@ -1,5 +1,6 @@
 """What clients may cost: calls, listeners, sessions, connections and bytes all have a limit, and beyond it an answer."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -47,8 +48,8 @@ def test_calls_beyond_the_limit_wait_and_beyond_that_are_refused(tight: HttpServ
         for wire in wires[:2]:
             wire.socket.close()
         # The two that were served are cancelled; the one that waited has its turn.
-        for _ in range(3):
-            tight.hear("waiting")
+        tight.hear("wait cancelled", times=2)
+        tight.hear("waiting", times=3)
         assert tight.lives()
 
 
@@ -193,6 +194,34 @@ def test_connections_beyond_the_limit_are_refused() -> None:
             stack.enter_context(server.connect())
         answer = server.ask(*tool_call("echo", text="hello"))
         assert answer.status == 503
+
+
+def test_connections_far_beyond_the_limit_are_not_even_held() -> None:
+    with HttpServer(settings={"max_connections": 5}) as server, ExitStack() as stack:
+        before = server.descriptors()
+        wires = [stack.enter_context(server.connect()) for _ in range(200)]
+        assert wires[-1].read_rest() == b""
+        assert server.descriptors() - before < 100
+        stack.close()
+        while server.descriptors() > before:
+            pass  # until it has noticed
+        assert server.lives()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limit there")
+def test_the_limit_of_the_system_is_raised_to_our_own() -> None:
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))  # what a server is started with
+    try:
+        server = HttpServer()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    with server:
+        now, _ = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+        assert now >= min(4096, hard) or now == resource.RLIM_INFINITY
+        assert server.lives()
 
 
 def test_an_idle_connection_is_closed_after_a_while() -> None:

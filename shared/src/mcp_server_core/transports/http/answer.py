@@ -32,7 +32,7 @@ class Answer:
         self.opening = b""  # what a stream of events begins with
         self.started = False  # as a stream; a plain answer is written in one go
         self.status = 0
-        self.said: dict[str, Any] = {}  # for the access log
+        self.said: dict[str, str] = {}  # for the access log
 
     async def json(self, status: int, body: bytes, fields: Iterable[Field] = ()) -> None:
         """Answer with a JSON value; as the last event, if a stream was begun meanwhile to show that we are alive."""

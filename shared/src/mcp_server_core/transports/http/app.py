@@ -25,6 +25,7 @@ log = logging.getLogger("mcp_server_core")
 access_log = logging.getLogger("mcp_server_core.access")
 HEALTH, STREAM, MESSAGES = "/health", "/sse", "/messages"
 GONE = 499  # in the log only: the client hung up before it was answered
+LONGEST = 200  # characters of anything in the log that a client wrote
 _ANYONE = [(b"access-control-allow-origin", b"*")]
 _CLOSE = [(b"connection", b"close")]
 
@@ -155,10 +156,10 @@ class HttpApp:
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "client": client[0] if client else None,
             "verb": scope["method"],
-            "path": scope["path"],
+            "path": scope["path"][:LONGEST],
             "status": answer.status or GONE,
             "ms": round(seconds * 1000, 1),
             "stream": answer.started,
-            **answer.said,
+            **{name: text[:LONGEST] for name, text in answer.said.items()},
         }
         access_log.info(encode(line).decode())

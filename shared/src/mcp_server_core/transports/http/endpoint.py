@@ -255,5 +255,5 @@ def _gone(value: Any) -> Refusal:
     return Refusal(404, InvalidRequest(SESSION_GONE), ids[0] if isinstance(value, dict) and ids else None)
 
 
-def _method(value: Any) -> str | None:
-    return value.get("method") if isinstance(value, dict) else "batch"
+def _method(value: Any) -> str:
+    return value.get("method", "response") if isinstance(value, dict) else "batch"
