@@ -91,6 +91,19 @@ async def test_a_directory_is_neither_moved_nor_copied_into_itself(root: Path) -
     assert contents(root) == {"d": None, "d/e": None}
 
 
+@pytest.mark.parametrize("tool", ["move_file", "delete_file"])
+async def test_a_read_only_directory_cannot_be_carried_away_with_its_parent(root: Path, tool: str) -> None:
+    locked = root / "parent" / "locked"
+    locked.mkdir(parents=True)
+    (locked / "a.txt").write_text("a")
+    arguments = {"path": str(root / "parent")}
+    if tool == "move_file":
+        arguments = {"source": str(root / "parent"), "destination": str(root / "elsewhere")}
+    async with desk_at(root, f"{locked}:ro") as desk:
+        assert "holds an allowed directory" in await desk.refusal(tool, **arguments)
+    assert (locked / "a.txt").read_text() == "a"
+
+
 async def test_a_copy_has_the_content_and_no_more_rights(root: Path) -> None:
     (root / "secret").write_text("s")
     (root / "secret").chmod(0o600)
