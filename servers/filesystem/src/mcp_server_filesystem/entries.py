@@ -62,7 +62,7 @@ def _beside(spot: Spot) -> Spot:
 
 
 def _directory(spot: Spot) -> tuple[int, int]:
-    landing = _beside(spot).landing(follow=False)
+    landing = spot.landing(follow=False)
     with spot.explained():
         return next(landing.lineage())
 

@@ -14,14 +14,18 @@ from .globs import compile_exclusion
 from .jobs import Job
 from .listing import Kind, kind_of
 from .trails import Parts
-from .walking import MAX_DEPTH, Level, Skipping, Visit, Walker, open_walker
+from .walking import Level, Skipping, Visit, Walker, open_walker
 
 if TYPE_CHECKING:
     from mcp_server_core.places import Spot
 
 _FIELDS = len('{"name":"","type":"directory","children":[]},')
 _FILE_FIELDS = len('{"name":"","type":"file"},')
+_IGNORED_FIELDS = len(',"entries":1000,"hidden":"ignored"')
 _ENOUGH = 64  # characters left with which nothing more is tried
+DEEPEST = 24
+"""Levels of one tree. Each nests two deep in JSON, and there are clients that read no more than 64."""
+_FULL = "the result is full"
 
 
 class Node(TypedDict):
@@ -72,7 +76,7 @@ class _Growth:
     def __init__(self, walker: Walker, job: Job, max_depth: int | None, budget: int) -> None:
         self._walker = walker
         self._job = job
-        self._max_depth = MAX_DEPTH if max_depth is None else min(max_depth, MAX_DEPTH)
+        self._max_depth = DEEPEST if max_depth is None else min(max_depth, DEEPEST)
         self._left = budget
         self._waiting: deque[_Open] = deque()
         self._why = ""
@@ -87,26 +91,34 @@ class _Growth:
     def _open_first(self, visit: Visit) -> tuple[list[Node], int]:
         """The first level is shown as far as it fits, the others as a whole or not at all."""
         nodes = self._nodes(visit)
-        kept = len(nodes)
         cost = _cost(visit)
-        while kept and cost > self._left:
-            kept -= 1
-            cost -= len(nodes[kept]["name"]) + _FIELDS
-        self._left -= cost
-        if kept < len(nodes):
-            self._why = "the result is full"
-            shown = {id(node) for node in nodes[:kept]}
-            self._waiting = deque(item for item in self._waiting if id(item.node) in shown)
-        return nodes[:kept], len(nodes) - kept
+        if cost <= self._left:
+            self._left -= cost
+            return nodes, 0
+        kept = self._fitting(nodes)
+        self._why = _FULL
+        shown = {id(node) for node in kept}
+        self._waiting = deque(item for item in self._waiting if id(item.node) in shown)
+        return kept, len(nodes) - len(kept)
+
+    def _fitting(self, nodes: list[Node]) -> list[Node]:
+        for index, node in enumerate(nodes):
+            cost = _node_cost(node)
+            if cost > self._left:
+                return nodes[:index]
+            self._left -= cost
+        return nodes
 
     def _open(self, item: _Open) -> None:
         node, parts, levels = item
-        self._why = self._why or self._job.exhausted
-        if self._left < _ENOUGH or (self._why and self._why != "the result is full"):
-            self._why = self._why or "the result is full"
+        over = self._job.exhausted or (_FULL if self._left < _ENOUGH else "")
+        if over:
+            self._why = over
             node["hidden"] = "budget"
             return
         if len(parts) >= self._max_depth:
+            if self._max_depth == DEEPEST:
+                self._why = self._why or f"a tree has at most {DEEPEST} levels"
             self._hide(node, parts, "depth")
             return
         visit = self._walker.visit(parts, levels)
@@ -115,7 +127,7 @@ class _Growth:
             return
         cost = _cost(visit)
         if cost > self._left:
-            self._why = "the result is full"
+            self._why = _FULL
             node["entries"] = len(visit.directories) + len(visit.others) + len(visit.ignored)
             node["hidden"] = "budget"
             return
@@ -150,11 +162,19 @@ def _name(node: Node) -> str:
 
 
 def _cost(visit: Visit) -> int:
-    """About how many characters of JSON the entries take."""
-    cost = len(visit.others) * _FILE_FIELDS + sum([len(entry.name) for entry in visit.others])
-    for names in (visit.directories, visit.ignored):
-        cost += sum(map(len, names)) + len(names) * (_FIELDS + 30 * (names is visit.ignored))
-    return cost
+    """About how many characters the entries take: as JSON, or as indented lines where that is more."""
+    indent = 2 * len(visit.parts)
+    cost = len(visit.others) * max(_FILE_FIELDS, indent) + sum([len(entry.name) for entry in visit.others])
+    directories = len(visit.directories) + len(visit.ignored)
+    cost += sum(map(len, visit.directories)) + sum(map(len, visit.ignored))
+    return cost + directories * (_FIELDS + indent) + len(visit.ignored) * _IGNORED_FIELDS
+
+
+def _node_cost(node: Node) -> int:
+    """The same for one entry of the first level."""
+    if node["type"] != "directory":
+        return len(node["name"]) + _FILE_FIELDS
+    return len(node["name"]) + _FIELDS + ("hidden" in node) * _IGNORED_FIELDS
 
 
 def outline(nodes: list[Node], shown: Callable[[str], str] = str) -> str:
@@ -179,7 +199,7 @@ def _outline(nodes: list[Node], indent: str, lines: list[str], shown: Callable[[
             lines.append(f"{indent}{shown(node['name'])} ({kind})")
 
 
-_REMARKS = {"ignored": "ignored", "depth": "not opened: maxDepth", "budget": "not opened: result full"}
+_REMARKS = {"ignored": "ignored", "depth": "not opened: depth", "budget": "not opened: result full"}
 
 
 def _remark(node: Node) -> str:
