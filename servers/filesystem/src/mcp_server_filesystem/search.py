@@ -32,6 +32,7 @@ class Found(NamedTuple):
     visited: int
     ignored: int
     unreadable: int
+    too_deep: int
 
 
 def search(
@@ -69,7 +70,7 @@ def search(
             paths += [prefix + name for name in names[:fitting]]
             why, position = "the result is full", _before(visit, names, fitting)
             break
-        return Found(paths, position, why, job.count, walker.ignored, walker.unreadable)
+        return Found(paths, position, why, job.count, walker.ignored, walker.unreadable, walker.too_deep)
 
 
 def _matching(visit: Visit, by_name: Matches | None, by_path: Matches) -> list[str]:

@@ -23,6 +23,7 @@ _DATALESS = 0x40000000  # macOS, st_flags
 _RECALL = 0x00400000 | 0x00040000  # Windows, st_file_attributes: on data access, on open
 _PASSING = (errno.ENOENT, errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.ENODEV, errno.EAGAIN)
 
+_LAST_LINE = 1 << 53  # behind every line of a file
 Position = list[str | int]  # path relative to the start, number of the last line that was told
 
 
@@ -65,6 +66,7 @@ class Hits(NamedTuple):
     why: str
     ignored: int
     unreadable: int
+    too_deep: int
 
 
 def search_text(
@@ -88,8 +90,10 @@ def search_text(
                     if not tally.take(Hit(path, line)):
                         return tally.hits(walker)
                 tally.files += 1
-            why = job.exhausted
-            if why:
+                if why := job.exhausted:
+                    tally.stop(path, why)
+                    return tally.hits(walker)
+            if why := job.exhausted:
                 tally.stop(f"{visit.prefix}\U0010ffff", why)
                 break
         return tally.hits(walker)
@@ -110,7 +114,7 @@ class _Tally:
 
     def is_done(self, path: str) -> bool:
         """Whether an earlier search was beyond this file."""
-        return self._since is not None and _order(path) < self._since[0]
+        return self._since is not None and (_order(path), _LAST_LINE) <= self._since
 
     def take(self, hit: Hit) -> bool:
         """Add a line; False when there is no room for it."""
@@ -128,11 +132,11 @@ class _Tally:
 
     def stop(self, path: str, why: str) -> None:
         """Come back with what there is; go on behind this path."""
-        self._next, self._why = [path, 0], why
+        self._next, self._why = [path, _LAST_LINE], why
 
     def hits(self, walker: Walker | None = None) -> Hits:
-        ignored, unreadable = (walker.ignored, walker.unreadable) if walker else (0, 0)
-        return Hits(self._hits, self.files, self._next, self._why, ignored, unreadable)
+        left_out = (walker.ignored, walker.unreadable, walker.too_deep) if walker else (0, 0, 0)
+        return Hits(self._hits, self.files, self._next, self._why, *left_out)
 
 
 def _order(path: str) -> tuple[tuple[str, ...], str]:

@@ -47,7 +47,7 @@ async def search_files(
     base, found = await followed(ctx, _search, await ctx.places(), path, wanted, ctx.max_chars - ROOM, since)
     paths = [base + name for name in found.paths]
     data: Matches = {"matches": paths, "truncated": found.next is not None}
-    notes = unread(found.unreadable)
+    notes = unread(found.unreadable, found.too_deep)
     if found.next is not None:
         data["nextCursor"] = write_cursor(_FILES, found.next)
         notes.append(f"[not all, because {found.why}: call again with cursor={data['nextCursor']}]")
@@ -110,7 +110,7 @@ async def search_text(
         "truncated": hits.next is not None,
     }
     lines = [line for said in data["matches"] for line in _told(said)]
-    notes = unread(hits.unreadable)
+    notes = unread(hits.unreadable, hits.too_deep)
     if hits.next is not None:
         data["nextCursor"] = write_cursor(_LINES, hits.next)
         notes.append(f"[not all, because {hits.why}: call again with cursor={data['nextCursor']}]")
