@@ -60,6 +60,7 @@ def matches(pattern: str, path: str) -> bool:
         ("naïve*", "naïve.txt", True),
         ("a.b", "axb", False),
         ("a\nb", "a\nb", True),
+        ("**", "x/a\nb", True),
         ("[+--]", "-", True),
         ("[+--]", ".", False),
         ("[--0]", ".", True),

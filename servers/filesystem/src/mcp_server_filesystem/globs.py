@@ -24,7 +24,8 @@ class Glob(NamedTuple):
 def compile_glob(pattern: str) -> Glob:
     """Compile one pattern; ValueError says what is wrong with it."""
     branches = [_relative(branch) for branch in expand_braces(pattern)]
-    by_path = re.compile("|".join(rf"(?:{path_regex(branch)})\Z" for branch in branches)).match
+    source = "|".join(rf"(?:{path_regex(branch)})\Z" for branch in branches)
+    by_path = re.compile(source, re.DOTALL).match  # a name may hold a line end
     tails = [branch.removeprefix("**/") for branch in branches]
     anywhere = all(branch.startswith("**/") for branch in branches) and not any("/" in tail for tail in tails)
     return Glob(_compile_names(tails) if anywhere else None, by_path)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .globs import Glob, compile_glob
 from .jobs import Job
 from .lines import Line, find_lines
+from .naming import GROWTH, is_odd
 from .needles import Expression, Needle, Plain
 from .walking import Skipping, Visit, Walker, open_walker
 
@@ -49,12 +50,8 @@ class Hit(NamedTuple):
     def size(self, each: int) -> int:
         """About how many characters it takes to tell, when every path takes `each` besides its own."""
         around = self.line.before + self.line.after
-        return (
-            sum(map(len, around))
-            + len(self.line.text)
-            + (len(self.path) + each + 16) * (len(around) + 1)
-            + 40
-        )
+        path = len(self.path) * (GROWTH if is_odd(self.path) else 1)
+        return sum(map(len, around)) + len(self.line.text) + (path + each + 16) * (len(around) + 1) + 40
 
 
 class Hits(NamedTuple):

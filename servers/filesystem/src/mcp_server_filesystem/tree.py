@@ -5,7 +5,7 @@ is not opened up says how many entries it has.
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, NotRequired
 
 from typing_extensions import TypedDict
@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 from .globs import compile_exclusion
 from .jobs import Job
 from .listing import Kind, kind_of
+from .naming import GROWTH, is_odd, written_name
 from .trails import Parts
 from .walking import Level, Skipping, Visit, Walker, open_walker
 
@@ -67,14 +68,15 @@ def grow(top: "Spot", shape: Shape, job: Job, *, budget: int) -> Tree:
     """The tree below a directory, in at most about `budget` characters of JSON."""
     skipping = Skipping(shape.ignoring, compile_exclusion(shape.excluded))
     with open_walker(top, job, skipping) as walker:
-        return _Growth(walker, job, shape.max_depth, budget).run()
+        return _Growth(walker, top.path, job, shape.max_depth, budget).run()
 
 
 class _Growth:
     """One tree while it grows."""
 
-    def __init__(self, walker: Walker, job: Job, max_depth: int | None, budget: int) -> None:
+    def __init__(self, walker: Walker, top: str, job: Job, max_depth: int | None, budget: int) -> None:
         self._walker = walker
+        self._top = top
         self._job = job
         self._max_depth = DEEPEST if max_depth is None else min(max_depth, DEEPEST)
         self._left = budget
@@ -135,16 +137,19 @@ class _Growth:
         node["children"] = self._nodes(visit)
 
     def _nodes(self, visit: Visit) -> list[Node]:
-        nodes: list[Node] = [{"name": entry.name, "type": kind_of(entry)} for entry in visit.others]
+        folder = f"{self._top}/{visit.prefix}"
+        nodes: list[Node] = [
+            {"name": written_name(folder, entry.name), "type": kind_of(entry)} for entry in visit.others
+        ]
         if not visit.directories and not visit.ignored:
             return nodes
         waiting, parts, levels = self._waiting, visit.parts, visit.levels
         for name in visit.directories:
-            node: Node = {"name": name, "type": "directory"}
+            node: Node = {"name": written_name(folder, name), "type": "directory"}
             nodes.append(node)
             waiting.append(_Open(node, (*parts, name), levels))
         for name in visit.ignored:
-            node = {"name": name, "type": "directory"}
+            node = {"name": written_name(folder, name), "type": "directory"}
             nodes.append(node)
             self._hide(node, (*parts, name), "ignored")
         nodes.sort(key=_name)
@@ -164,9 +169,11 @@ def _name(node: Node) -> str:
 def _cost(visit: Visit) -> int:
     """About how many characters the entries take: as JSON, or as indented lines where that is more."""
     indent = 2 * len(visit.parts)
-    cost = len(visit.others) * max(_FILE_FIELDS, indent) + sum([len(entry.name) for entry in visit.others])
+    names = "".join([*[entry.name for entry in visit.others], *visit.directories, *visit.ignored])
+    cost = len(names) + len(visit.others) * max(_FILE_FIELDS, indent)
+    if is_odd(names):
+        cost = GROWTH * (cost + len(visit.prefix))
     directories = len(visit.directories) + len(visit.ignored)
-    cost += sum(map(len, visit.directories)) + sum(map(len, visit.ignored))
     return cost + directories * (_FIELDS + indent) + len(visit.ignored) * _IGNORED_FIELDS
 
 
@@ -177,26 +184,26 @@ def _node_cost(node: Node) -> int:
     return len(node["name"]) + _FIELDS + ("hidden" in node) * _IGNORED_FIELDS
 
 
-def outline(nodes: list[Node], shown: Callable[[str], str] = str) -> str:
+def outline(nodes: list[Node]) -> str:
     """The tree as indented names; directories end with a slash."""
     lines: list[str] = []
-    _outline(nodes, "", lines, shown)
+    _outline(nodes, "", lines)
     return "\n".join(lines)
 
 
-def _outline(nodes: list[Node], indent: str, lines: list[str], shown: Callable[[str], str]) -> None:
+def _outline(nodes: list[Node], indent: str, lines: list[str]) -> None:
     deeper = f"{indent}  "
     for node in nodes:
         kind = node["type"]
         if kind == "file":
-            lines.append(f"{indent}{shown(node['name'])}")
+            lines.append(f"{indent}{node['name']}")
         elif kind == "directory":
-            lines.append(f"{indent}{shown(node['name'])}/{_remark(node)}")
+            lines.append(f"{indent}{node['name']}/{_remark(node)}")
             children = node.get("children")
             if children:
-                _outline(children, deeper, lines, shown)
+                _outline(children, deeper, lines)
         else:
-            lines.append(f"{indent}{shown(node['name'])} ({kind})")
+            lines.append(f"{indent}{node['name']} ({kind})")
 
 
 _REMARKS = {"ignored": "ignored", "depth": "not opened: depth", "budget": "not opened: result full"}
