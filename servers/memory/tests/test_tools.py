@@ -58,6 +58,7 @@ async def test_known_observations_and_relations_are_ignored(store: str, caller: 
             observations=[{"entityName": "Ada", "contents": ["likes maths", "new", "new"]}],
         )
         assert added["results"] == [{"entityName": "Ada", "addedObservations": ["new"]}]
+        assert added["ignored"] == ["Ada: likes maths", "Ada: new"]
         assert (await call("create_relations", relations=[BUILDS, BUILDS]))["relations"] == [BUILDS]
         assert await call("create_relations", relations=[BUILDS]) == {
             "relations": [],
