@@ -66,7 +66,13 @@ def _open(path: str, migrations: Sequence[Migration], patience: float) -> sqlite
         _check_kind(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         _migrate(connection, path, migrations)
-        _look_around(connection)
+        try:
+            _look_around(connection)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            # A table that has another name or another column now: SQLite takes that for our mistake.
+            if isinstance(error, UnicodeDecodeError) or code_of(error) == sqlite3.SQLITE_ERROR:
+                raise Damaged("its tables are not as they were made") from error
+            raise
     except BaseException:
         connection.close()
         raise

@@ -47,7 +47,9 @@ def code_of(error: sqlite3.Error) -> int:
 
 def is_damage(error: sqlite3.Error) -> bool:
     """Whether the file itself is broken."""
-    return code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    # Python itself, and not SQLite, finds text that is none.
+    not_text = isinstance(error, sqlite3.OperationalError) and "not decode to UTF-8" in str(error)
+    return not_text or code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def explain(error: sqlite3.Error) -> StoreError | None:
