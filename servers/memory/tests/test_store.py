@@ -129,6 +129,37 @@ def filled(store: str) -> Path:
     return Path(store)
 
 
+def test_a_store_that_was_replaced_is_read_without_the_log_of_the_old_one(
+    store: str, tmp_path: Path, opened: Any
+) -> None:
+    database, other = opened(store), Database(str(tmp_path / "other.sqlite3"))
+    remember(database, "old")
+    remember(other, "new")
+    other.close()
+    Path(other.path).replace(store)
+    assert names_in(database) == ["new"]
+    remember(database, "newer")
+    database.close()
+    assert names_in(opened(store)) == ["new", "newer"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege")
+def test_a_store_behind_a_link_is_the_store_itself(tmp_path: Path, opened: Any) -> None:
+    real, link = tmp_path / "real" / "memory.sqlite3", tmp_path / "link.sqlite3"
+    real.parent.mkdir()
+    link.symlink_to(real)
+    linked = opened(str(link))
+    remember(linked, "through the link")
+    linked.close()
+    assert real.stat().st_mode & 0o777 == 0o600
+    assert names_in(opened(str(real))) == ["through the link"]
+    real.write_bytes(b"rubbish" * 5000)
+    with pytest.raises(GraphError, match="other programs are using it"):  # one store, under either name
+        names_in(opened(str(link)))
+    assert link.is_symlink()
+    assert {path.name for path in tmp_path.iterdir()} == {"real", "link.sqlite3"}
+
+
 @pytest.mark.parametrize("kind", ["header", "rubbish", "cut off", "middle"])
 def test_a_damaged_store_is_set_aside_and_said_so(store: str, kind: str, opened: Any) -> None:
     path = filled(store)
