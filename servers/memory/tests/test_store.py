@@ -269,6 +269,17 @@ def test_what_is_only_in_the_log_is_taken_over_too(store: str, tmp_path: Path, o
     assert found.entities[500:] == recall(database).entities[500:]
 
 
+def test_a_store_that_was_emptied_is_read_from_its_log(store: str, tmp_path: Path, opened: Any) -> None:
+    database = opened(store)
+    remember(database, "a", "b")
+    crashed = tmp_path / "crashed.sqlite3"
+    crashed.write_bytes(b"")
+    Path(f"{crashed}-wal").write_bytes(Path(f"{store}-wal").read_bytes())
+    found = recall(opened(str(crashed)))
+    assert found.entities == recall(database).entities
+    assert "it is empty, but its log is not" in found.notices[0]
+
+
 def test_a_text_that_is_none_any_more_spoils_only_itself(store: str, opened: Any) -> None:
     path = filled(store)
     at = path.read_bytes().rindex(b"some longer text to fill pages with of e7-7")
@@ -283,7 +294,12 @@ def test_a_text_that_is_none_any_more_spoils_only_itself(store: str, opened: Any
 
 
 @pytest.mark.parametrize(
-    ("was", "becomes"), [(b"TABLE entity (", b"TABLE entitx ("), (b"USING fts5", b"USING fts\xff")]
+    ("was", "becomes"),
+    [
+        (b"TABLE entity (", b"TABLE entitx ("),
+        (b"USING fts5", b"USING fts\xff"),
+        (b"relation (back)", b"relation (b\xffck)"),
+    ],
 )
 def test_tables_that_are_not_as_they_were_made_are_damage(
     store: str, was: bytes, becomes: bytes, opened: Any

@@ -44,6 +44,10 @@ def open_store(path: str, migrations: Sequence[Migration], patience: float) -> s
     while True:
         try:
             return _open(path, migrations, patience)
+        except (
+            UnicodeDecodeError
+        ) as error:  # what SQLite says quotes the names of tables, and they are no text
+            raise Damaged("its tables are not as they were made") from error
         except sqlite3.Error as error:
             if is_damage(error):
                 raise Damaged("it is not a readable SQLite file") from error
@@ -61,6 +65,9 @@ def _open(path: str, migrations: Sequence[Migration], patience: float) -> sqlite
             f"The folder of the memory cannot be used ({os.strerror(error.errno or 0)}). "
             "Ask the user to check it, or to name another with --store."
         ) from None
+    # The log first: whoever makes a new store writes into the store before there is a log.
+    if files.size(f"{path}-wal") and not files.size(path):
+        raise Damaged("it is empty, but its log is not")  # SQLite would throw the log away
     connection = connect(path, patience=patience)
     try:
         _check_kind(connection)
@@ -68,9 +75,9 @@ def _open(path: str, migrations: Sequence[Migration], patience: float) -> sqlite
         _migrate(connection, path, migrations)
         try:
             _look_around(connection)
-        except (sqlite3.Error, UnicodeDecodeError) as error:
+        except sqlite3.Error as error:
             # A table that has another name or another column now: SQLite takes that for our mistake.
-            if isinstance(error, UnicodeDecodeError) or code_of(error) == sqlite3.SQLITE_ERROR:
+            if code_of(error) == sqlite3.SQLITE_ERROR:
                 raise Damaged("its tables are not as they were made") from error
             raise
     except BaseException:
