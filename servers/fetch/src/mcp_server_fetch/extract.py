@@ -66,7 +66,7 @@ def extract(source: str) -> tuple[Extract, Facts]:
     return _main(body, facts, visible), facts
 
 
-Removed = list[tuple[tuple[HtmlElement, HtmlElement, int], int]]
+Removed = list[tuple[tuple[HtmlElement, HtmlElement, HtmlElement | None], int]]
 
 
 def _take_out_hidden(body: HtmlElement, styles: str) -> Removed:
@@ -79,15 +79,18 @@ def _take_out_hidden(body: HtmlElement, styles: str) -> Removed:
         length = len(" ".join(element.text_content().split()))
         if parent is None or (not surely and length > _TOO_MUCH_TO_HIDE * total):
             continue
-        place = (parent, element, parent.index(element))
+        place = (parent, element, element.getprevious())
         remove(element)
         removed.append((place, length))
     return removed
 
 
 def _put_back(removed: Removed) -> None:
-    for (parent, element, index), _ in reversed(removed):
-        parent.insert(min(index, len(parent)), element)
+    for (parent, element, before), _ in reversed(removed):
+        if before is None:
+            parent.insert(0, element)
+        else:
+            before.addnext(element)
 
 
 def _waits_for_script(body: HtmlElement) -> bool:

@@ -59,7 +59,7 @@ def flat_text(source: str) -> str:
     from html import unescape
 
     bare = re.sub(r"(?is)<(script|style|template|noscript|title)\b.*?(?:</\1\s*>|\Z)", " ", source)
-    pieces = (piece.strip() for piece in re.split(r"(?:<[^>]*>\s*)+", bare))
+    pieces = (piece.strip() for piece in re.split(r"(?:<[^<>]*>\s*)+", bare))
     return unescape("\n\n".join(piece for piece in pieces if piece))
 
 
