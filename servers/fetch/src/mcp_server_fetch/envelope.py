@@ -20,6 +20,7 @@ _STAGES = {
     "body": "the page without its navigation, {share} of its visible text",
     "page": "the whole page",
     "hidden": "text that the page hides until a script has run",
+    "noscript": "text for readers without JavaScript",
     "data": "the article as told to search engines; the page itself needs JavaScript",
     "shell": "next to nothing: an app shell that builds its text with JavaScript, which is not run here. "
     "Look for an API, a feed or another source",
