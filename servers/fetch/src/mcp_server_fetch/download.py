@@ -125,7 +125,7 @@ class Downloader:
         except (httpcore.TimeoutException, httpx.TimeoutException):
             raise TooMuch(f"{origin_of(url)} does not answer; try again later.") from None
         except httpcore.ProxyError as error:
-            raise Unreachable(f"The proxy refused {url}: {str(error)[:100]}.") from None
+            raise Unreachable(f"The proxy does not lead to {origin_of(url)}: {str(error)[:100]}.") from None
         except (httpcore.NetworkError, httpcore.ProtocolError, ssl.SSLError, OSError) as error:
             raise Unreachable(f"{origin_of(url)} could not be reached: {_reason(error)}.") from None
 
