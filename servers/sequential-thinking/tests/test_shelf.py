@@ -157,9 +157,9 @@ def test_ten_thousand_chains_and_peers_leave_bounded_traces() -> None:
 def test_handles_are_short_and_cannot_be_guessed() -> None:
     handles = {new_handle() for _ in range(1000)}
     assert len(handles) == 1000
-    assert all(len(handle) == 16 and handle.isalnum() and handle.islower() for handle in handles)
-    used = {handle[place] for handle in handles for place in (0, 7, 15)}
-    assert len(used) == 32, "five random bits in every place: eighty in all"
+    assert all(len(handle) == 26 and handle.isalnum() and handle.islower() for handle in handles)
+    used = [{handle[place] for handle in handles} for place in range(26)]
+    assert [len(letters) for letters in used] == [32] * 25 + [8], "25 times five random bits, and three"
 
 
 def _is_held(shelf: Shelf, handle: str) -> bool:

@@ -148,7 +148,10 @@ def _new_first_line() -> bytes:
 def _first_line(fd: int) -> bytes:
     """The line that tells this file from those before it; nothing for an empty one."""
     length = len(_new_first_line())
-    head = os.read(fd, length)
+    try:
+        head = os.read(fd, length)
+    except IsADirectoryError:
+        raise Unreadable("it is a directory") from None
     if head and (len(head) < length or not head.startswith(_MAGIC)):
         raise Unreadable("it is a file of another kind")
     return head

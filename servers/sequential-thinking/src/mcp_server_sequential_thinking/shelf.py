@@ -259,5 +259,5 @@ class Shelf:
 
 
 def new_handle() -> str:
-    """A handle that nobody can guess: 80 random bits in 16 letters and digits."""
-    return b32encode(os.urandom(10)).decode().lower()
+    """A handle that nobody can guess: 128 random bits in 26 letters and digits."""
+    return b32encode(os.urandom(16)).decode().rstrip("=").lower()

@@ -35,6 +35,7 @@ tools = Registry()
 PAGE = 20_000  # characters of a review in one result: about 5,000 tokens
 
 Number = Annotated[int, Arg("From 1", ge=1, le=1_000_000)]
+Reference = Annotated[int, Arg("Its number", le=1_000_000)]
 
 
 class Noted(TypedDict):
@@ -57,8 +58,8 @@ async def sequentialthinking(
     totalThoughts: Number,
     ctx: Context[Shelf],
     isRevision: bool | None = None,
-    revisesThought: int | None = None,
-    branchFromThought: int | None = None,
+    revisesThought: Reference | None = None,
+    branchFromThought: Reference | None = None,
     branchId: str | None = None,
     needsMoreThoughts: bool | None = None,
     thinkingId: str | None = None,
