@@ -277,6 +277,18 @@ async def test_nothing_is_written_outside_the_allowed_directories(tmp_path: Path
     assert [*outside.iterdir()] == []
 
 
+async def test_the_file_that_keeps_the_thoughts_is_not_written_over(tmp_path: Path) -> None:
+    store = tmp_path / "thoughts"
+    async with connect(build([str(tmp_path)], store=str(store)), revision="2025-11-25") as client:
+        await noted(client, 1, "kept")
+        (tmp_path / "alias").hardlink_to(store)
+        for name in ("thoughts", "alias"):
+            result = await export(client, name)
+            assert result["isError"] is True
+            assert "choose another file" in text_of(result)
+        assert "kept" in await review(client)
+
+
 # What the hints promise.
 
 

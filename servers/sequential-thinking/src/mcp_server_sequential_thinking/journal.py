@@ -22,8 +22,11 @@ _MAGIC = b"sequential-thinking journal 1 "
 _CHUNK = 1 << 20
 
 
-class Unreadable(Exception):
+class Unreadable(ToolError):
     """The file is not a journal, or cannot be had."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"The file named by --store cannot be used, {problem}.")
 
 
 class Journal:
@@ -41,6 +44,13 @@ class Journal:
         self._read_to = 0
         self.count = 0
         """Thoughts in the file, with those that nobody holds any more."""
+
+    def is_at(self, path: str) -> bool:
+        """Whether this path leads to the file, by whatever name."""
+        try:
+            return os.path.samefile(path, self._spot.path)  # noqa: PTH121 - pathlib costs 10 ms
+        except OSError:
+            return False
 
     @contextmanager
     def turn(self) -> Generator[None]:

@@ -93,6 +93,10 @@ class Shelf:
         """Whether a call may wait for a disk."""
         return self._journal is not None
 
+    def is_kept_at(self, path: str) -> bool:
+        """Whether this path is the file that keeps the thoughts."""
+        return self._journal is not None and self._journal.is_at(path)
+
     # Thinking.
 
     def add(self, step: Step, who: Who) -> Added:

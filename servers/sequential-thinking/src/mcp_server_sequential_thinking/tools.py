@@ -24,7 +24,7 @@ from typing_extensions import TypedDict
 from .resources import uri_of, visitor
 from .review import View, review, short
 from .shelf import Shelf
-from .thoughts import MAX_TEXT, Misfit, Step
+from .thoughts import MAX_TEXT, Chain, Misfit, Step
 
 if TYPE_CHECKING:
     from mcp_server_core.places import Places
@@ -164,12 +164,14 @@ async def export_thinking(
         chain = await ctx.in_thread(ctx.state.look, visitor(ctx, thinkingId))
     except Misfit as misfit:
         raise ToolError(str(misfit)) from None
-    return await ctx.in_thread(_write, places, path, review(chain, view))
+    return await ctx.in_thread(_export, ctx.state, chain, view, places, path)
 
 
-def _write(places: "Places", path: str, text: str) -> str:
+def _export(shelf: Shelf, chain: Chain, view: View, places: "Places", path: str) -> str:
     from mcp_server_core.places import replace
 
     spot = places.resolve(path)
-    written = replace(spot, text.encode("utf-8", "replace"))
+    if shelf.is_kept_at(spot.path):
+        raise ToolError(f"{path!r} is where the thoughts are kept: choose another file.")
+    written = replace(spot, review(chain, view).encode("utf-8", "replace"))
     return f"Wrote {written.size} bytes to {spot.path}."
