@@ -127,6 +127,17 @@ def test_a_chain_that_nobody_adds_to_expires() -> None:
     assert shelf.known_to("ann") == []
 
 
+def test_a_chain_that_expires_while_nobody_thinks_is_a_change_and_is_said_to_whoever_thinks_next() -> None:
+    clock = Clock()
+    shelf = Shelf(limits=Limits(age=100), clock=clock)
+    old = shelf.add(step(1), ANN)
+    assert shelf.refresh() == []
+    clock.now += 101
+    assert shelf.refresh() == [old.id]
+    assert shelf.refresh() == []
+    assert f"of yours {old.id}" in shelf.add(step(1), ANN).note
+
+
 def test_the_oldest_thoughts_of_a_full_chain_go_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcp_server_sequential_thinking.thoughts.MAX_THOUGHTS", 3)
     shelf = Shelf()

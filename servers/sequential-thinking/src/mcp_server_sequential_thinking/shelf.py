@@ -175,6 +175,7 @@ class Shelf:
         with self._lock:
             if self._journal is not None:
                 self._catch_up(self._journal)
+            self._expire(self._clock())
             return self._changes()
 
     def _find(self, who: Who) -> Chain:
