@@ -62,12 +62,26 @@ class Patient:
     def words(self) -> list[str]:
         return [self.command.program, *self.command.args]
 
+    def without_secrets(self, text: str) -> str:
+        """A text with each value of the entry's variables as the variable's name."""
+        for name, value in self.command.env.items():
+            text = text.replace(value, f"${name}") if len(value) > 3 else text
+        return text
+
     def full_env(self) -> dict[str, str]:
         return {**self.env, **self.command.env}
 
 
 def examine(patient: Patient) -> Iterator[Finding]:
     """Look at one thing after the other; ends with the first that makes the rest pointless."""
+    for seen, remedy in _examine(patient):
+        yield Finding(patient.without_secrets(seen), remedy)
+
+
+def _examine(patient: Patient) -> Iterator[Finding]:
+    if not patient.words:
+        yield Finding("the entry starts no program", f"if it should start this server, {patient.reinstall}")
+        return
     program = shutil.which(patient.command.program, path=patient.env.get("PATH"))
     if program is None:
         yield _not_found(patient)
@@ -198,7 +212,7 @@ def _explain_end(code: int, said: Sequence[str]) -> Finding:
         return Finding(
             f"import error: {last}", "install the server again; with uvx, `uvx --refresh` its name once"
         )
-    if re.search(r"requires.python|SyntaxError|different Python", text, re.IGNORECASE):
+    if re.search(r"requires.python|satisfy Python|SyntaxError|different Python", text, re.IGNORECASE):
         return Finding(f"wrong Python: {last}", "use Python 3.11 or newer, or uvx, which brings its own")
     return Finding(f"ends before it has answered: {last}", "mend what it says")
 
@@ -243,7 +257,13 @@ def _speak(opener: Callable[[], AbstractAsyncContextManager[Channel]]) -> Iterat
         except Unauthorized:
             yield Finding(f"revision {revision}: answers, and asks for a token")
         except (McpError, ConnectionLost, RequestTimeout, OSError, ExceptionGroup) as error:
-            yield Finding(f"revision {revision}: {error}", "update the server")
+            yield Finding(f"revision {revision}: {_first(error)}", "update the server")
+
+
+def _first(error: Exception) -> Exception:
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _examine_http(program: str, patient: Patient) -> Iterator[Finding]:
