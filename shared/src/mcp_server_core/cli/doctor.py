@@ -2,7 +2,8 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from .arguments import absolute_arguments
@@ -74,7 +75,8 @@ def _subjects(
             for name, entry in entries.items():
                 found = True
                 again = f"run `{server} install --host {host.key} -- ...` again"
-                yield f"{host.title}: {name} in {file.shown}", examine(Patient(started_by(entry), again))
+                findings = examine(Patient(started_by(entry), again))
+                yield f"{host.title}: {name} in {file.shown}", chain(_switch(entry, host), findings)
     if not found and key is None:
         yield _ourselves(server, passed)
     elif not found and key is not None:
@@ -90,6 +92,11 @@ def _ourselves(server: str, passed: list[str]) -> tuple[str, Iterator[Finding]]:
         return title, iter([Finding("it lies in a cache", str(error))])
     command = Command(start.program, [*start.args, *passed])
     return title, examine(Patient(command, f"install {server} again"))
+
+
+def _switch(entry: Mapping[str, object], host: Host) -> Iterator[Finding]:
+    if entry.get("disabled") is True or entry.get("enabled") is False:
+        yield Finding("the entry is switched off", f"switch it on in {host.title}")
 
 
 def _files(host: Host, args: argparse.Namespace) -> Iterator[ConfigFile]:
