@@ -8,7 +8,7 @@ from importlib import import_module
 from types import FrameType
 from typing import NamedTuple
 
-from . import http, start, stdio
+from . import headline, http, start, stdio
 from .contestants import HERE, HTTP, STDIO, Contestant
 from .entrants import Entrant, Trial, gather
 from .figures import Results, Suite
@@ -30,13 +30,15 @@ FIELDS = (
     Field(("start", "stdio"), STDIO, start.attempt),
     Field(("http",), HTTP, http.attempt, "-http"),
 )
-# Suites of single servers: a package here, with LINES and run(sheet). Loaded when asked for.
+# Suites of single servers: a package here, with LINES, GROWTHS and run(sheet). Loaded when asked for.
 SERVERS = tuple(
     name
     for name in ("filesystem", "memory", "sqlite", "fetch", "thinking")
     if (HERE / name / "__init__.py").exists()
 )
 SUITES = (*(suite for field in FIELDS for suite in field.suites), *SERVERS)
+# Who takes part in a quick look: one of each kind.
+QUICK = ("ours", "floor", "mcp-low", "fastmcp", "ts2")
 KEYS = tuple(dict.fromkeys(one.key for field in FIELDS for one in field.contestants))
 
 
@@ -60,16 +62,19 @@ def _measure(suite: str, *, quick: bool) -> None:
     """One run of a server's suite, and its table."""
     print(f"running {suite}", file=sys.stderr)
     module = import_module(f".{suite}", __package__)
-    sheet = Sheet(suite, module.LINES, quick)
+    sheet = Sheet(suite, module.LINES, quick, getattr(module, "GROWTHS", ()))
     module.run(sheet)
     print(sheet.markdown())
     print(f"written to {sheet.save()}", file=sys.stderr)
+    if not quick:
+        headline.update()
 
 
 def _compete(field: Field, suites: list[Suite], args: argparse.Namespace) -> None:
     """One run over the contestants of a field, and its table."""
     results, machine = Results(), Machine()
-    chosen = [one for one in field.contestants if args.only is None or one.key in args.only]
+    only = args.only or (QUICK if args.quick else KEYS)
+    chosen = [one for one in field.contestants if one.key in only]
     entrants = gather(chosen, results, field.attempt)
     for suite in suites:
         print(f"running {suite}", file=sys.stderr)
@@ -79,17 +84,19 @@ def _compete(field: Field, suites: list[Suite], args: argparse.Namespace) -> Non
     report = Report(mode, mode + field.suffix, suites, chosen, results, machine)
     print(report.markdown())
     print(f"written to {report.save()}", file=sys.stderr)
+    if mode == "latest":
+        headline.update()
 
 
 def _run(suite: Suite, entrants: list[Entrant], results: Results, *, quick: bool) -> None:
     match suite:
         case "start":
-            start.run(entrants, results, rounds=5 if quick else 20)
+            start.run(entrants, results, rounds=3 if quick else 20)
         case "stdio":
-            effort = stdio.Effort(2.5, 4, 0.2) if quick else stdio.Effort(4, 12, 0.4)
+            effort = stdio.Effort(2, 4, 0.15) if quick else stdio.Effort(4, 12, 0.4)
             stdio.run(entrants, results, effort=effort)
         case "http":
-            short = http.Plan(3, http.Effort(2.5, 4, 0.2), endurance=10_000, changes=3)
+            short = http.Plan(2, http.Effort(2, 3, 0.15), endurance=10_000, changes=3)
             full = http.Plan(10, http.Effort(4, 12, 0.4), endurance=100_000, changes=10)
             http.run(entrants, results, short if quick else full)
 
@@ -101,7 +108,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--only", type=_names(KEYS), help=f"of {','.join(KEYS)}; all if left out")
     parser.add_argument(
-        "--quick", action="store_true", help="fewer rounds: a first answer in about three minutes"
+        "--quick",
+        action="store_true",
+        help="fewer rounds and peers: a first answer in about a minute a suite",
     )
     return parser
 

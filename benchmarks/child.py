@@ -31,7 +31,7 @@ class Child:
             stdout=subprocess.PIPE if pipes else subprocess.DEVNULL,
             stderr=self._stderr,
             bufsize=0,
-            env={**_environment(), **(env or {})},
+            env={**environment(), **(env or {})},
             process_group=0,  # Ctrl-C reaches the benchmark, which then ends its servers itself
         )
         # The clock of another process, as clock_getcpuclockid(3) makes it: nanoseconds over all its threads,
@@ -102,6 +102,6 @@ class Child:
         return spoken[-1] if spoken else f"ended with exit code {code} and said nothing"
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Ours, without what would change how an interpreter starts."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NODE_"))}

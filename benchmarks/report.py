@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .contestants import PYTHON, Contestant
-from .figures import ROWS, Results, Row, Suite
+from .drawing import Bars, Curve, Drawing, draw_curves
+from .figures import CONNECTIONS, ROWS, Results, Row, Suite
 from .machine import Machine
 from .messages import HANDSHAKE, STATELESS, Revision
 
@@ -41,6 +42,7 @@ class Report:
             for revision in (HANDSHAKE, STATELESS):
                 if table := self._table(suite, revision):
                     parts += [f"## {suite}, revision {revision}", table]
+            parts.append(f"![{suite} as a picture]({self._picture_name(suite)})")
         parts += [LEGEND, "\n".join(f"- {note}" for note in self._notes())]
         return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -58,12 +60,52 @@ class Report:
         )
 
     def save(self) -> Path:
-        """Write both forms, named after the mode, so that a quick look never replaces the full run."""
+        """Write all forms, named after the mode, so that a quick look never replaces the full run."""
         FOLDER.mkdir(exist_ok=True)
+        for suite in self.suites:
+            (FOLDER / self._picture_name(suite)).write_text(self.picture(suite))
         (FOLDER / f"{self.name}.json").write_text(self.json())
         path = FOLDER / f"{self.name}.md"
         path.write_text(self.markdown())
         return path
+
+    def picture(self, suite: Suite) -> str:
+        """The chief figures of a suite, everybody side by side; and how the cost of a call grows with connections."""
+        drawing = Drawing()
+        for row in ROWS:
+            values = self._values(row)
+            if row.suite == suite and row.pictured and any(values.values()):
+                target = None if row.target is None else row.target.limit
+                Bars(f"{suite}: {row.title}, {row.pick}", row.title.split()[-1], values, target=target).draw(
+                    drawing
+                )
+        if suite == "http":
+            curves = [self._curve(revision) for revision in (HANDSHAKE, STATELESS)]
+            draw_curves(drawing, "How the cost of a call changes with connections", curves)
+        return drawing.svg()
+
+    def _values(self, row: Row) -> dict[str, dict[str, float]]:
+        return {
+            one.title: {
+                revision: row.of(samples)
+                for revision in (HANDSHAKE, STATELESS)
+                if (samples := self.results.samples[revision][row.quantity].get(one.key))
+            }
+            for one in self.contestants
+        }
+
+    def _curve(self, revision: Revision) -> Curve:
+        """CPU time of a call over connections; of the SDKs, one of each."""
+        series: dict[str, list[tuple[float, float]]] = {}
+        for one in self.contestants:
+            for connections, quantity in CONNECTIONS.items():
+                samples = self.results.samples[revision][quantity].get(one.key)
+                if samples and one.key in ("ours", "floor", "mcp-low", "fastmcp", "ts2"):
+                    series.setdefault(one.title, []).append((connections, min(samples)))
+        return Curve(f"revision {revision}", "connections", "CPU us per call", series)
+
+    def _picture_name(self, suite: Suite) -> str:
+        return f"{self.mode}-{suite}.svg"
 
     def _notes(self) -> list[str]:
         pins = [f"{one.key}: {', '.join(one.packages)}" for one in self.contestants if one.packages]

@@ -11,7 +11,7 @@ from ..contestants import PYTHON, Contestant
 from ..conversation import Conversation
 from ..messages import HANDSHAKE, WrongAnswerError, call_tool
 from ..peers import NotInstallableError, prepare
-from ..sheet import Column, Goal, Line, Sheet
+from ..sheet import Column, Goal, Growth, Line, Sheet
 from . import pages, quality
 from .site import Site, serving
 
@@ -28,7 +28,6 @@ SLOW_PAGES = 20
 ROUNDS = {"10 KB": 12, "200 KB": 4, "2 MB": 1}
 LINES: tuple[Line, ...] = (
     *(Line(f"page {size}", f"page of {size} to Markdown, ms", (Goal(1.5, "floor"),)) for size in pages.SIZES),
-    *(Line(f"cpu {size}", f"page of {size}, CPU ms of the server process alone") for size in pages.SIZES),
     Line("slice", "second slice of the 200 KB page, ms", (Goal(5), Goal(0.05, "peer"))),
     Line(
         "gain",
@@ -41,6 +40,9 @@ LINES: tuple[Line, ...] = (
     Line("beside", "raw 10 KB page while the 2 MB page is converted, ms", (Goal(100),)),
     Line("recall", "recall of main text on the saved pages", (Goal(0.95, more=True),), more_is_better=True),
     Line("boilerplate", "boilerplate share on the saved pages", (Goal(0.1),)),
+)
+GROWTHS = (
+    Growth("fetch a page", "ms", "bytes", {size: f"page {name}" for name, size in pages.SIZES.items()}),
 )
 
 
@@ -90,8 +92,7 @@ def _fetch(sheet: Sheet, column: Column, server: Conversation, size: str, url: s
         timed = server.call("fetch", {"url": url})
         if "article" not in timed.text:
             raise WrongAnswerError(f"the text of {url} did not arrive")
-        sheet.add(f"page {size}", column, timed.wall * 1e3)
-        sheet.add(f"cpu {size}", column, timed.cpu * 1e3)
+        sheet.add(f"page {size}", column, timed.wall * 1e3, cpu=timed.cpu * 1e3)
 
 
 def _floor(sheet: Sheet, quantity: str, source: bytes) -> None:

@@ -1,6 +1,6 @@
 """The filesystem server against the official one, and against the least each job can cost."""
 
-from ..sheet import Goal, Line, Sheet
+from ..sheet import Goal, Growth, Line, Sheet
 
 LINES = (
     Line("search-20k", "search `**/*.py`, 20,000 files, ms", (Goal(2, "floor"), Goal(1 / 15, "peer"))),
@@ -19,6 +19,11 @@ LINES = (
     ),
     Line("gigabyte", "100 lines of 1 GB, MiB more than before", (Goal(40),), "worst"),
     Line("peak", "peak memory of all that, MiB", (Goal(150),), "worst"),
+)
+GROWTHS = (
+    Growth("search `**/*.py`", "ms", "files", {20_000: "search-20k", 100_000: "search-100k"}),
+    Growth("directory_tree", "ms", "files", {20_000: "tree-20k", 100_000: "tree-100k"}),
+    Growth("read_text_file", "ms", "MB", {1: "read-1", 20: "read-20"}),
 )
 
 

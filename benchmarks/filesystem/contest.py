@@ -93,7 +93,7 @@ class _Contest:
                 self._sheet.add(quantity, "floor", wall)
             arguments = {"path": str(top), "pattern": pattern, "regex": regex, "limit": 1000}
             timed = self._servers["ours"].call("search_text", arguments)
-            self._sheet.add(quantity, "ours", timed.wall * 1000)
+            self._sheet.add(quantity, "ours", timed.wall * 1000, cpu=timed.cpu * 1000)
             lines = len(timed.results[0]["structuredContent"]["matches"])
             if count is not None and lines != min(count, 1000):
                 self._sheet.note(f"{quantity}: ours found {lines} lines, ripgrep {count}")
@@ -131,7 +131,7 @@ class _Contest:
             except (ServerGoneError, WrongAnswerError) as error:
                 self._sheet.note(f"{quantity}, {column}: {error}")
                 continue
-            self._sheet.add(quantity, column, timed.wall * 1000)
+            self._sheet.add(quantity, column, timed.wall * 1000, cpu=timed.cpu * 1000)
             text = timed.text
             if lines is not None and len(text.splitlines()) != lines:
                 self._sheet.note(f"{quantity}: {column} found {len(text.splitlines())}, not {lines}")

@@ -1,4 +1,4 @@
-"""Calls to a warm server: one connection after another's answer, and sixteen connections at once."""
+"""Calls to a warm server: one after another on one connection, and many connections at once."""
 
 import gc
 import select
@@ -16,6 +16,7 @@ from .client import Client, message
 from .wire import Site
 
 CONNECTIONS = 16
+CROWD = 128
 TEXT = "The quick brown fox jumps over the lazy dog."
 
 
@@ -39,8 +40,8 @@ class Runner:
     in_turn: int = 50
     at_once: int = 50
 
-    def open(self) -> None:
-        for _ in range(CONNECTIONS):
+    def open(self, connections: int = CROWD) -> None:
+        for _ in range(connections):
             client = Client(self.site, self.revision)
             client.open()
             self.clients.append(client)
@@ -125,13 +126,13 @@ def _warm_up(runner: Runner, results: Results, effort: Effort) -> None:
     """Open the conversations, call until the time is up, and size the rounds by the pace seen."""
     runner.open()
     one = runner.requests(runner.clients[0], 50)
-    many = [runner.requests(client, 10) for client in runner.clients]
+    many = [runner.requests(client, 10) for client in runner.clients[:CONNECTIONS]]
     until = time.perf_counter() + effort.warm_up
     while time.perf_counter() < until:
         began = time.perf_counter()
         replies = runner.call_in_turn(one)
         halfway = time.perf_counter()
-        call_at_once(runner.clients, many)
+        call_at_once(runner.clients[:CONNECTIONS], many)
         ended = time.perf_counter()
         runner.in_turn = max(50, int(50 / (halfway - began) * effort.seconds))
         pace = 10 * CONNECTIONS / (ended - halfway)
@@ -150,8 +151,11 @@ def _measure(runner: Runner, results: Results, places: dict[Name, Placement]) ->
         place.apply(runner.site)
         _take(runner, results, f"http {name}", 1, lambda: runner.call_in_turn(one))
     # Two cores from here on: the client must not take its share of the server's core.
-    many = [runner.requests(client, runner.at_once) for client in runner.clients]
-    _take(runner, results, "http many", CONNECTIONS, lambda: call_at_once(runner.clients, many))
+    for quantity, connections in (("http many", CONNECTIONS), ("http crowd", CROWD)):
+        clients = runner.clients[:connections]
+        each = max(5, runner.at_once * CONNECTIONS // connections)
+        many = [runner.requests(client, each) for client in clients]
+        _take(runner, results, quantity, connections, lambda c=clients, m=many: call_at_once(c, m))
 
 
 def _take(

@@ -6,7 +6,7 @@ from ..child import ServerGoneError
 from ..entrants import Entrant
 from ..figures import Results
 from ..messages import HANDSHAKE, STATELESS, Revision, WrongAnswerError
-from .calls import Runner, call_at_once
+from .calls import CONNECTIONS, Runner, call_at_once
 from .wire import Site
 
 WARM_UP = 10_000
@@ -27,7 +27,7 @@ def run(entrants: Sequence[Entrant], results: Results, *, calls: int) -> None:
 def _endure(entrant: Entrant, revision: Revision, results: Results, calls: int) -> None:
     with Site(entrant.command) as site:
         runner = Runner(entrant, revision, site)
-        runner.open()
+        runner.open(CONNECTIONS)
         _call(runner, WARM_UP)
         before = site.resident_mib()
         _call(runner, calls)

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from ..contestants import PYTHON, Contestant
 from ..conversation import Conversation
 from ..peers import NotInstallableError, prepare
-from ..sheet import Column, Goal, Line, Sheet
+from ..sheet import Column, Goal, Growth, Line, Sheet
 from .crowds import measure_crowds
 from .floor import Floor
 from .graphs import SIZES, write_graph
@@ -46,7 +46,6 @@ LINES: tuple[Line, ...] = (
         )
         for size in SIZES
     ),
-    Line("create cpu", "create 10 entities at 50000, CPU ms"),
     Line(
         "flight kept", "of 50 creates in flight, kept", (Goal(50, more=True),), "worst", more_is_better=True
     ),
@@ -60,6 +59,14 @@ LINES: tuple[Line, ...] = (
     ),
     Line("crowd s", "two processes, 100 writes each, s"),
     Line("memory", "resident after the run at 50000, MiB"),
+)
+GROWTHS = tuple(
+    Growth(title, "ms", "entities in the graph", {size: f"{job} {size}" for size in SIZES})
+    for job, title in (
+        ("create", "create 10 entities"),
+        ("search", "search for a word"),
+        ("open", "open_nodes"),
+    )
 )
 
 

@@ -31,12 +31,12 @@ class Runner:
         done = self.server.call("create_entities", {"entities": wanted})
         return done.wall, done.cpu
 
-    def ask(self, tool: str, arguments: dict[str, Any], least: int) -> float:
-        """Seconds for one call that has to find something."""
+    def ask(self, tool: str, arguments: dict[str, Any], least: int) -> tuple[float, float]:
+        """Seconds of wall and CPU for one call that has to find something."""
         done = self.server.call(tool, arguments)
         if len(done.results[0]["structuredContent"]["entities"]) < least:
             raise WrongAnswerError(f"{tool} found too little for {arguments}")
-        return done.wall
+        return done.wall, done.cpu
 
 
 def measure(runners: Sequence[Runner], floor: Floor, sheet: Sheet) -> None:
@@ -60,9 +60,7 @@ def _round(runner: Runner, sheet: Sheet, number: int) -> None:
     size, repeats = runner.size, 5 if runner.column == "ours" else 1
     for turn in range(repeats):
         wall, cpu = runner.create(10)
-        sheet.add(f"create {size}", runner.column, wall * 1e3)
-        if size == SIZES[-1]:
-            sheet.add("create cpu", runner.column, cpu * 1e3)
+        sheet.add(f"create {size}", runner.column, wall * 1e3, cpu=cpu * 1e3)
         pick = number * repeats + turn
         asked: tuple[tuple[str, str, dict[str, Any]], ...] = (
             ("search", "search_nodes", {"query": WORDS[pick]}),
@@ -72,7 +70,8 @@ def _round(runner: Runner, sheet: Sheet, number: int) -> None:
             ("open", "open_nodes", {"names": [f"Entity {pick * 13 + 1}"]}),
         )
         for job, tool, arguments in asked:
-            sheet.add(f"{job} {size}", runner.column, runner.ask(tool, arguments, 1) * 1e3)
+            wall, cpu = runner.ask(tool, arguments, 1)
+            sheet.add(f"{job} {size}", runner.column, wall * 1e3, cpu=cpu * 1e3)
 
 
 def _percentile(runners: Sequence[Runner], floor: Floor, sheet: Sheet) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from ..contestants import PYTHON, Contestant
 from ..peers import NotInstallableError, prepare
-from ..sheet import Goal, Line, Sheet
+from ..sheet import Goal, Growth, Line, Sheet
 from .data import make
-from .reads import measure_memory, measure_reads
+from .reads import SIZES, measure_memory, measure_reads
 from .waiting import measure_locked, measure_readers, measure_short
 from .writes import measure_inserts
 
@@ -36,6 +36,7 @@ LINES = (
     Line("locked", "locked database is an error result (1: yes)", (Goal(1, more=True),), more_is_better=True),
     Line("readers", "ten clients read while one writes, times as long as without it", (Goal(1.5),), "median"),
 )
+GROWTHS = (Growth("read_query", "ms", "rows", {count: quantity for quantity, count in SIZES.items()}),)
 
 
 def run(sheet: Sheet) -> None:

@@ -40,7 +40,7 @@ def _take(
         column = cast("Column", name)
         timed = server.call("read_query", arguments(name, count))
         _check(timed, count)
-        sheet.add(quantity, column, timed.wall * 1000)
+        sheet.add(quantity, column, timed.wall * 1000, cpu=timed.cpu * 1000)
         if quantity == "read_100k":
             sheet.add("read_100k_cpu", column, timed.cpu * 1000)
     began = time.perf_counter()

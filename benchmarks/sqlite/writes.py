@@ -34,7 +34,8 @@ def measure_inserts(
         for at in range(rounds):
             query = f"INSERT INTO notes (text) VALUES ('note {at}')"
             for name, server in running.items():
-                _add(sheet, name, server.call("write_query", {"query": query}).wall)
+                timed = server.call("write_query", {"query": query})
+                _add(sheet, name, timed.wall, timed.cpu)
             _add(sheet, "floor", _plainly(paths["floor"], query))
     for name, path in paths.items():
         with closing(sqlite3.connect(path)) as connection:
@@ -42,9 +43,9 @@ def measure_inserts(
             assert kept == rounds + (name != "floor"), f"{name} kept {kept} of {rounds}"
 
 
-def _add(sheet: Sheet, name: str, seconds: float) -> None:
+def _add(sheet: Sheet, name: str, wall: float, cpu: float | None = None) -> None:
     for quantity in ("insert", "insert_median"):
-        sheet.add(quantity, cast("Column", name), seconds * 1000)
+        sheet.add(quantity, cast("Column", name), wall * 1000, cpu=None if cpu is None else cpu * 1000)
 
 
 def _plainly(path: Path, query: str) -> float:

@@ -15,7 +15,7 @@ from ..contestants import PYTHON, Contestant
 from ..conversation import Conversation
 from ..peers import NotInstallableError, prepare
 from ..placement import placements, restored
-from ..sheet import Column, Goal, Line, Sheet
+from ..sheet import Column, Goal, Growth, Line, Sheet
 
 PACKAGE = "@modelcontextprotocol/server-sequential-thinking"
 PEER = Contestant("peer", "official", "node", f"{PACKAGE}/dist/index.js", (f"{PACKAGE}@2026.8.31",))
@@ -36,8 +36,17 @@ LINES = (
     Line("settled", "of that, after the first 2,000", (Goal(2), Goal(0.25, "peer")), pick="worst"),
     Line("resident", "memory at the end, MiB", (Goal(0.5, "peer"),), pick="worst"),
     Line("flat", "last thousand thoughts against the third, CPU ratio", (Goal(1.2),), pick="median"),
+    *(Line(f"after {count}", f"thought after {count:,}, CPU us") for count in (2_000, 4_000, 6_000, 8_000)),
     Line("branchy", "thought that revises or branches, warm, CPU us", (Goal(150),)),
     Line("durable", "thought kept in a file, wall us"),
+)
+GROWTHS = (
+    Growth(
+        "a thought of one chain",
+        "CPU us",
+        "thoughts before it",
+        {count: f"after {count}" for count in (2_000, 4_000, 6_000, 8_000)},
+    ),
 )
 
 
@@ -99,6 +108,7 @@ def _count(sheet: Sheet, rivals: dict[Column, Conversation], quiet: Conversation
             costs[column].append(timed.cpu * 1e6 / ROUND)
             sheet.add("cpu", column, costs[column][-1])
             sheet.add("wall", column, timed.wall * 1e6 / ROUND)
+            sheet.add(f"after {start // 2000 * 2000}", column, costs[column][-1])
         sheet.add("quiet", "ours", costs["ours"][-1])
         if quiet is not None:
             silent = quiet.calls("sequentialthinking", thoughts(start, ROUND))

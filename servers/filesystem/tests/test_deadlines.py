@@ -1,5 +1,6 @@
 """Disks that do not answer: their own calls end with a sentence, all other calls go on."""
 
+import gc
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,12 @@ from mcp_server_filesystem.deadlines import THREADS, place_of
 from mcp_server_filesystem.server import build
 
 pytestmark = pytest.mark.anyio
+OPEN = Path("/proc/self/fd")
+
+
+def descriptors() -> int:
+    """How many this process has open."""
+    return len(list(OPEN.iterdir()))
 
 
 class Hanging:
@@ -228,3 +235,21 @@ def test_only_one_thread_ever_waits_for_a_directory() -> None:
     release.set()
     first.join(5)
     assert patience.ask("/a", lambda: "answer", "nothing") == "answer"
+
+
+@pytest.mark.skipif(not OPEN.is_dir(), reason="counts descriptors as Linux shows them")
+@pytest.mark.parametrize("tool", ["read_text_file", "get_file_info", "list_directory", "delete_file"])
+async def test_a_call_that_fails_leaves_nothing_open(tool: str, tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    missing = {"path": str(tmp_path / "deep" / "missing")}
+    async with connect(build([str(tmp_path)])) as client:
+        await client.call_tool(tool, missing)
+        gc.collect()
+        gc.disable()  # so that nothing is tidied up behind our back
+        try:
+            before = descriptors()
+            for _ in range(20):
+                assert (await client.call_tool(tool, missing)).get("isError")
+            assert descriptors() - before < 10
+        finally:
+            gc.enable()

@@ -3,6 +3,7 @@
 # The files of a test are small.
 # ruff: noqa: ASYNC240
 
+import asyncio
 import sqlite3
 import subprocess
 import sys
@@ -14,7 +15,10 @@ import anyio
 import pytest
 from mcp_server_core import Answers, Change, McpError
 from mcp_server_core.testing import Revision, connect
+from mcp_server_sqlite.announcing import Watch
+from mcp_server_sqlite.databases import Databases, choose
 from mcp_server_sqlite.server import build
+from mcp_server_sqlite.workshop import Workshop
 
 from .asking import call, change, text
 
@@ -142,3 +146,18 @@ async def test_no_lock_is_held_by_watching(shop: Path) -> None:
                 other.execute("UPDATE orders SET total = ? WHERE id = 1", (at + 1000,))
                 other.execute("COMMIT")
             await hear(changes, ORDERS)
+
+
+@pytest.mark.parametrize("moments", range(6))
+async def test_a_watch_ends_also_when_a_change_comes_at_that_moment(moments: int, shop: Path) -> None:
+    workshop = Workshop(Databases(choose([str(shop)], read_only=False)))
+    watch = Watch(build([str(shop)]), workshop, "shop")
+    with anyio.fail_after(10):
+        # By then it waits for changes; if the machine is too busy for that, it only ends the sooner.
+        await asyncio.wait([watch.task], timeout=0.5)
+        workshop.wrote()
+        for _ in range(moments):
+            await asyncio.sleep(0)
+        watch.task.cancel()
+        await asyncio.wait([watch.task])
+    assert watch.task.cancelled()

@@ -1,6 +1,9 @@
 """Many calls at once: they interleave, nobody waits for somebody else, and everything is bounded."""
 
+import gc
 import threading
+import weakref
+from contextlib import suppress
 
 import anyio
 import anyio.lowlevel
@@ -9,7 +12,7 @@ from mcp_server_core import Context, Registry
 from mcp_server_core.protocol.messages import RequestId
 from mcp_server_core.protocol.revisions import Revision
 from mcp_server_core.server.connection import MAX_BACKLOG, MAX_IN_FLIGHT
-from mcp_server_core.server.threads import MAX_THREADS
+from mcp_server_core.server.threads import MAX_THREADS, Threads
 
 from .talking import NEWEST, PATIENCE, Peer, serving, talk, text_of
 
@@ -296,3 +299,21 @@ async def test_a_call_cancelled_on_its_way_into_a_thread_gives_its_place_back(st
                 tasks.cancel_scope.cancel()
         async with talk(server, NEWEST) as peer:
             assert text_of(await peer.call("block"))
+
+
+async def test_a_thread_that_failed_holds_on_to_nothing() -> None:
+    held: list[weakref.ref[threading.Event]] = []
+
+    def fail() -> None:
+        something = threading.Event()
+        held.append(weakref.ref(something))
+        raise ValueError("in the middle of it")
+
+    threads = Threads()
+    gc.disable()
+    try:
+        with suppress(ValueError):
+            await threads.run(fail)
+        assert held[0]() is None
+    finally:
+        gc.enable()

@@ -102,7 +102,7 @@ class Deadlines:
         finally:
             job.stopped = True  # whoever does not wait any more does not want it done either
         if failure:
-            raise failure[0]
+            raise failure.pop()  # kept in a name it would hold on to this frame, and that to all of the work
         if not outcome:
             raise _silent(path, self._seconds)
         return outcome[0]

@@ -99,8 +99,10 @@ class Watch:
         from .changes import PATIENCE
 
         while True:
+            # Not wait_for: before Python 3.12 it forgets that it was cancelled if a change comes at that moment.
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stirred.wait(), PATIENCE)
+                async with asyncio.timeout(PATIENCE):
+                    await self._stirred.wait()
             self._stirred.clear()
             now = await lookout.version()
             if now != version:

@@ -42,7 +42,8 @@ class Workshop:
         """
         lock = self._turns.setdefault(target.key, asyncio.Lock())
         try:
-            await asyncio.wait_for(lock.acquire(), self.timeout)
+            async with asyncio.timeout(self.timeout):
+                await lock.acquire()
         except TimeoutError:
             raise Problem("Another call is still writing to this database: try again in a moment.") from None
         try:

@@ -36,10 +36,17 @@ class Threads:
         # What is taken out of a list by one thread is gone for the other: so the two agree without a lock.
         unclaimed, unfinished = [borrower], [borrower]
 
-        def work() -> T:
+        results: list[T] = []
+        failures: list[BaseException] = []
+
+        def work() -> None:
             unclaimed.pop()
             try:
-                return function(*args)
+                results.append(function(*args))
+            except BaseException as error:  # noqa: BLE001
+                # Raised below, out of the library's sight: in its hands a failure and the frames of the thread, with
+                # all that they hold open, keep one another alive until the garbage is collected.
+                failures.append(error)
             finally:
                 try:
                     unfinished.pop()
@@ -49,11 +56,14 @@ class Threads:
                         from_thread.run_sync(places.release_on_behalf_of, borrower)
 
         try:
-            return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._unbounded)
+            await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._unbounded)
         finally:
             # Cancelled before a thread began, it never will, for its work is gone; else the thread has to be done.
             if _took(unclaimed) or not _took(unfinished):
                 places.release_on_behalf_of(borrower)
+        if failures:
+            raise failures.pop()
+        return results.pop()
 
 
 def _took(marks: list[object]) -> bool:

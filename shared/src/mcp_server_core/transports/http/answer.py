@@ -23,11 +23,12 @@ _EVENTS: list[Field] = [
 class Answer:
     """Writes to one client. `fields` are added to whatever kind of answer it becomes."""
 
-    __slots__ = ("_lock", "_send", "fields", "opening", "said", "started", "status")
+    __slots__ = ("_ended", "_lock", "_send", "fields", "opening", "said", "started", "status")
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self._lock: asyncio.Lock | None = None
+        self._ended = False
         self.fields: list[Field] = []
         self.opening = b""  # what a stream of events begins with
         self.started = False  # as a stream; a plain answer is written in one go
@@ -92,11 +93,13 @@ class Answer:
         return self._lock is not None and self._lock.locked()
 
     async def ping(self) -> None:
-        """Show that the stream is alive."""
-        await self.raw(KEEP_ALIVE)
+        """Show that the stream is alive, unless it has ended since somebody decided to."""
+        if not self._ended:
+            await self.raw(KEEP_ALIVE)
 
     async def end(self) -> None:
         """End the stream."""
+        self._ended = True
         await self._send({"type": "http.response.body", "body": b""})
 
     async def _write(self, chunk: bytes) -> None:
