@@ -101,7 +101,7 @@ def test_a_name_that_cannot_be_changes_nothing_in_the_workspace(workspace: Path,
 def test_a_step_that_fails_leaves_the_workspace_as_it_was(workspace: Path) -> None:
     before = files_of(workspace)
     failing = shutil.which("false") or pytest.fail("there is no command that fails")
-    done = run([sys.executable, "scripts/new_server.py", "weather"], workspace, UV=failing)
+    done = run([sys.executable, "scripts/new_server.py", "a-brand-new-one"], workspace, UV=failing)
     assert done.returncode == 1
     assert "everything is as it was before" in done.stderr
     assert files_of(workspace) == before
@@ -109,17 +109,18 @@ def test_a_step_that_fails_leaves_the_workspace_as_it_was(workspace: Path) -> No
 
 def test_a_server_is_begun_in_the_workspace_and_passes_its_checks_at_once(uv: str, workspace: Path) -> None:
     make = ["make", "--no-print-directory", f"PYTHON={sys.executable}", f"UV={uv}"]
-    said = passed(run([*make, "new", "NAME=Air_Quality"], workspace))  # its imports sort before the core's
-    assert "make tests TESTS=servers/air-quality" in said
+    # A name that sorts before the core's puts its imports out of order: they are sorted anew.
+    said = passed(run([*make, "new", "NAME=A_Brand_New_One"], workspace))
+    assert "make tests TESTS=servers/a-brand-new-one" in said
     passed(run([*make, "check-format", "lint"], workspace))
     run_in = [uv, "run", "--frozen", "--quiet"]
-    passed(run([*run_in, "basedpyright", "--level", "error", "servers/air-quality"], workspace))
-    checks = ["servers/air-quality", "tests/house/test_docs.py", "tests/house/test_layers.py"]
-    checks += ["tests/packaging/test_manifests.py", "-k", "air-quality or stale", "-n", "2"]
+    passed(run([*run_in, "basedpyright", "--level", "error", "servers/a-brand-new-one"], workspace))
+    checks = ["servers/a-brand-new-one", "tests/house/test_docs.py", "tests/house/test_layers.py"]
+    checks += ["tests/packaging/test_manifests.py", "-k", "a-brand-new-one or stale", "-n", "2"]
     assert re.search(r"\d\d passed", passed(run([*run_in, "pytest", *checks], workspace)))
-    command = [*run_in, "--project", str(workspace), "mcp-server-air-quality"]
-    seen = anyio.run(drive, command, "air-quality")
-    assert seen == ["mcp-server-air-quality", "air-quality://things/birds", "2"]
+    command = [*run_in, "--project", str(workspace), "mcp-server-a-brand-new-one"]
+    seen = anyio.run(drive, command, "a-brand-new-one")
+    assert seen == ["mcp-server-a-brand-new-one", "a-brand-new-one://things/birds", "2"]
 
 
 def test_the_template_takes_the_core_that_our_servers_take() -> None:
