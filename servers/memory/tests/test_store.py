@@ -1,5 +1,6 @@
 """The store in bad times: damage, full disks, locks, other versions, files that go away."""
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -328,6 +329,13 @@ def test_whatever_is_broken_the_other_pages_give_all_their_rows(tmp_path: Path, 
     alone = path.with_name("alone")
     alone.write_bytes(whole[:page] + bytes(4096) + whole[page + 4096 :])
     assert set(rows(str(alone), shapes)) <= set(rows(str(broken), shapes))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pipe with a name")
+def test_what_is_no_file_is_refused_at_once(store: str, opened: Any) -> None:
+    os.mkfifo(store)
+    with pytest.raises(GraphError, match="is not a file"):
+        names_in(opened(store))
 
 
 def test_a_damaged_store_that_others_use_is_left_where_it_is(store: str, opened: Any) -> None:

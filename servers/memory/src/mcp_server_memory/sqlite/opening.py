@@ -11,6 +11,8 @@ from . import files
 from .schema import APPLICATION, Migration
 from .trouble import Damaged, code_of, is_damage
 
+# ruff: noqa: PTH110, PTH113 - os.path keeps this import light
+
 log = logging.getLogger("mcp_server_memory")
 PATIENCE = 20.0
 """Seconds to wait for other processes before giving up."""
@@ -58,6 +60,8 @@ def open_store(path: str, migrations: Sequence[Migration], patience: float) -> s
 
 
 def _open(path: str, migrations: Sequence[Migration], patience: float) -> sqlite3.Connection:
+    if os.path.exists(path) and not os.path.isfile(path):  # opening a pipe would wait for its other end
+        raise GraphError(f"{path} is not a file. Ask the user to name another with --store.")
     try:
         files.create(path)
     except OSError as error:
