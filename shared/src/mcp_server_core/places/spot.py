@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from mcp_server_core.errors import ToolError
 from mcp_server_core.places.handles import Place
 from mcp_server_core.places.landing import HandleLanding, Landing
-from mcp_server_core.places.refusals import Missing, Outside, Refused, Taken, explain, outside, shown
+from mcp_server_core.places.refusals import Missing, Outside, Taken, explain, outside, shown
 
 if TYPE_CHECKING:
     from mcp_server_core.places.places import Places
