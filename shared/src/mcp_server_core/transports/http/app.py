@@ -95,6 +95,8 @@ class HttpApp:
             return self._document(verb, path, answer)
         if not self._doors.allows_origin(head):
             return answer.empty(403)
+        if path.endswith("/"):
+            path = path[:-1] or "/"  # people paste addresses either way
         verbs = self._verbs.get(path)
         if verbs is None:
             return answer.empty(404)
