@@ -9,7 +9,7 @@ RUN := $(UV) run --frozen
 # Tests wait more than they compute, so there are more workers than a small machine has cores.
 WORKERS ?= 3
 
-.PHONY: help run entries show test format lint types check-format tests bench manifests build clean
+.PHONY: help run entries show new test format lint types check-format tests bench manifests build clean
 .DEFAULT_GOAL := help
 
 help: ## Print this list
@@ -31,6 +31,10 @@ entries: .venv/.ready ## Print what to paste into a host: HOST=cursor
 
 show: .venv/.ready ## Show what goes over the wire: one server, driven in both eras
 	@$(RUN) python examples/show.py
+
+new: .venv/.ready ## Begin a server: NAME=weather
+	@UV=$(UV) $(RUN) python scripts/new_server.py "$(NAME)"
+	@$(MAKE) --no-print-directory .venv/.ready
 
 test: check-format lint types tests ## Run every check: format, lint, types, tests
 

@@ -31,12 +31,16 @@ LINES: tuple[Line, ...] = (
     ),
     *(Line(f"create {size}", f"create 10 entities at {size}, ms", pick="median") for size in SIZES),
     Line("growth", "a write at 50000 in writes at 1000", (Goal(1.5),), pick="median"),
+    Line(
+        "named growth", "a search for a name at 50000 in such searches at 10000", (Goal(1.5),), pick="median"
+    ),
     Line("p99", "create 1 entity at 50000, 99th percentile, ms", (Goal(10),)),
     *(
         Line(f"{job} {size}", f"{title} at {size}, ms", (Goal(limit),))
         for job, title, limit in (
             ("search", "search_nodes for a word", 15),
             ("named", "search_nodes for a name", 15),
+            ("begun", "search_nodes for the beginning of a word in every fact", 15),
             ("common", "search_nodes for a word in every fact", 15),
             ("open", "open_nodes", 5),
         )
@@ -77,7 +81,8 @@ def run(sheet: Sheet) -> None:
     sheet.note("every write of ours is synced to disk before it is answered; the peer's are not")
     for size in SIZES:
         _measure_at(size, commands, sheet)
-    _add_growth(sheet)
+    _add_growth(sheet, "growth", "create", SIZES[0])
+    _add_growth(sheet, "named growth", "named", SIZES[1])
     measure_crowds(commands, sheet, rounds=1 if sheet.quick else 3)
 
 
@@ -94,8 +99,8 @@ def _measure_at(size: int, commands: dict[Column, tuple[str, ...]], sheet: Sheet
         measure(runners, floor, sheet)
 
 
-def _add_growth(sheet: Sheet) -> None:
+def _add_growth(sheet: Sheet, key: str, job: str, from_size: int) -> None:
     for column in ("ours", "peer", "floor"):
-        small, large = (sheet.samples[f"create {size}"].get(column) for size in (SIZES[0], SIZES[-1]))
+        small, large = (sheet.samples[f"{job} {size}"].get(column) for size in (from_size, SIZES[-1]))
         if small and large:
-            sheet.add("growth", column, min(large) / min(small))
+            sheet.add(key, column, min(large) / min(small))

@@ -65,6 +65,7 @@ def _round(runner: Runner, sheet: Sheet, number: int) -> None:
         asked: tuple[tuple[str, str, dict[str, Any]], ...] = (
             ("search", "search_nodes", {"query": WORDS[pick]}),
             ("named", "search_nodes", {"query": f"Entity {pick * 13 + 1}"}),
+            ("begun", "search_nodes", {"query": COMMON[:5]}),
             ("common", "search_nodes", {"query": COMMON}),
             ("open", "open_nodes", {"names": [f"Entity {pick * 13 + 1}"]}),
         )

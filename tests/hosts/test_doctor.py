@@ -105,6 +105,79 @@ def test_an_old_python_is_named(doctor: Doctor, entry: Write, tmp_path: Path) ->
     assert "WRONG wrong Python: " in doctor().stdout
 
 
+def test_a_python_that_is_gone_is_named(doctor: Doctor, entry: Write, tmp_path: Path) -> None:
+    """What is left of an environment whose Python was removed: the script is there, its first line leads nowhere."""
+    program = Path(script(tmp_path, ""))
+    program.write_text("#!/gone/bin/python3 -E\nimport mcp_server_memory\n")
+    entry(str(program))
+    assert (
+        f"WRONG wrong Python: /gone/bin/python3 -E, which {program} runs by, is not there" in doctor().stdout
+    )
+
+
+@pytest.mark.parametrize(("text", "mode"), [("no program", 0o755), ("#!/bin/sh", 0o644)])
+def test_a_file_that_is_no_program_is_named(
+    doctor: Doctor, entry: Write, tmp_path: Path, text: str, mode: int
+) -> None:
+    program = tmp_path / "program"
+    program.write_text(text)
+    program.chmod(mode)
+    entry(str(program))
+    said = doctor()
+    assert (said.returncode, said.stderr) == (1, "")
+    assert f"WRONG command cannot be run: {program}" in said.stdout
+
+
+@pytest.mark.parametrize(
+    "text", ['echo "no access for $TOKEN" >&2; exit 3', 'echo "no access for $TOKEN"; exit 3']
+)
+def test_a_secret_of_the_entry_is_not_shown(doctor: Doctor, entry: Write, tmp_path: Path, text: str) -> None:
+    entry(script(tmp_path, text), env={"TOKEN": "hunter2!"})
+    said = doctor()
+    assert (said.returncode, said.stderr) == (1, "")
+    assert "no access for $TOKEN" in said.stdout
+    assert "hunter2" not in said.stdout
+
+
+def test_what_a_server_complains_of_is_named(doctor: Doctor, entry: Write, tmp_path: Path) -> None:
+    """It answers all the same, and every call would fail."""
+    entry(*GOOD, "--store", str(tmp_path))
+    said = doctor()
+    assert (said.returncode, said.stderr) == (1, "")
+    assert "WRONG complains: ERROR mcp_server_memory: the memory could not be opened" in said.stdout
+
+
+@pytest.mark.parametrize("switch", [{"disabled": True}, {"enabled": False}])
+def test_an_entry_that_is_switched_off_is_named(
+    doctor: Doctor, entry: Write, switch: dict[str, bool]
+) -> None:
+    entry(*GOOD, **switch)
+    said = doctor()
+    assert (said.returncode, "WRONG the entry is switched off" in said.stdout) == (1, True)
+
+
+def test_an_entry_that_starts_nothing_is_named(doctor: Doctor, tmp_path: Path) -> None:
+    (tmp_path / "my.json").write_text('{"mcpServers": {"memory": {"url": "http://127.0.0.1:9/mcp"}}}')
+    assert "WRONG the entry starts no program" in doctor("--host", "cursor", "--config", "my.json").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "seen"),
+    [
+        (["--bogus"], "error: unrecognized arguments: --bogus"),
+        (["--transport", "http", "--port", "abc"], "argument --port: 'abc' is not a number from 0 to 65535"),
+    ],
+)
+def test_arguments_that_the_server_does_not_take_are_named(
+    doctor: Doctor, entry: Write, arguments: list[str], seen: str
+) -> None:
+    entry(*GOOD, *arguments)
+    said = doctor()
+    assert (said.returncode, said.stderr) == (1, "")
+    assert "WRONG ends before it has answered: " in said.stdout
+    assert seen in said.stdout
+
+
 def test_a_word_on_standard_output_is_named(doctor: Doctor, entry: Write, tmp_path: Path) -> None:
     entry(script(tmp_path, f"echo Welcome!; exec {' '.join(GOOD)}"))
     assert "WRONG standard output is polluted: 'Welcome!' is not a message" in doctor().stdout

@@ -68,3 +68,15 @@ def test_what_a_client_writes_into_a_path_does_not_drive_a_terminal() -> None:
 def test_by_default_requests_leave_nothing(level: str) -> None:
     with HttpServer("--log-level", level) as server:
         assert entries(server, lambda server: server.ask(ping())) == []
+
+
+def test_a_line_is_short_whatever_a_client_writes() -> None:
+    def requests(server: HttpServer) -> None:
+        method = "m" * 30_000
+        server.ask({"jsonrpc": "2.0", "id": 1, "method": method})
+        server.ask({"jsonrpc": "2.0", "id": 1, "method": "ping"}, [("MCP-Protocol-Version", method[:9000])])
+        server.ask(None, verb="GET", path=f"/{method[:9000]}")
+
+    with HttpServer("--log-level", "info") as server:
+        found = entries(server, requests)
+    assert (len(found), max(len(json.dumps(entry)) for entry in found) < 1000) == (3, True)

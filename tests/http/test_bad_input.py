@@ -117,9 +117,9 @@ def test_a_request_that_ends_early_is_not_served(server: HttpServer, data: bytes
         ("PATCH /mcp HTTP/1.1", 405),
         ("GET /m%63p HTTP/1.1", 400),
         ("GET //mcp HTTP/1.1", 404),
-        ("GET /mcp/ HTTP/1.1", 404),
+        ("GET /mcp// HTTP/1.1", 404),
         ("GET /mcp%00 HTTP/1.1", 404),
-        ("GET /mcp%2f HTTP/1.1", 404),
+        ("GET /mcp%2f%2f HTTP/1.1", 404),
         ("GET /../mcp HTTP/1.1", 404),
         ("GET /%2e%2e/etc/passwd HTTP/1.1", 404),
         ("GET /%ff%fe HTTP/1.1", 404),
@@ -336,7 +336,6 @@ NO_MESSAGE = {
     "deep arrays": b"[" * 1_000_000,
     "deep objects": b'{"a":' * 200_000,
     "deep arguments": BODY.replace(b'"hello"', b"[" * 100_000 + b"]" * 100_000),
-    "a lone surrogate": BODY.replace(b"hello", b"\\ud800"),
     "a number": b"1",
     "null": b"null",
     "an empty array": b"[]",
@@ -356,6 +355,12 @@ def test_what_is_no_message_is_an_error_with_status_400(server: HttpServer, body
     assert status(said) == 400
     assert json.loads(said.partition(b"\r\n\r\n")[2])["error"]["code"] in (-32700, -32600, -32602)
     assert_unharmed(server, said)
+
+
+def test_half_an_emoji_costs_that_character_and_not_the_answer(server: HttpServer) -> None:
+    said = raw(server, with_body(BODY.replace(b"hello", b"a\\ud83d")))
+    assert status(said) == 200
+    assert json.loads(said.partition(b"\r\n\r\n")[2])["result"]["content"][0]["text"] == "a\ufffd"
 
 
 @pytest.mark.parametrize(

@@ -319,9 +319,10 @@ def test_two_servers_cannot_have_one_port(server: HttpServer) -> None:
     assert server.lives()
 
 
-def test_a_server_serves_under_the_path_it_was_given() -> None:
+def test_a_server_serves_under_the_path_it_was_given_with_a_slash_behind_it_or_not() -> None:
     with HttpServer("--path", "/deep/mcp/") as process:
         message, fields = tool_call("echo", text="hello")
         with process.connect() as wire:
-            wire.send(http(message, fields) + http(message, fields, path="/deep/mcp"))
-            assert (wire.read().status, wire.read().status) == (404, 200)
+            for path, expected in (("/mcp", 404), ("/deep/mcp", 200), ("/deep/mcp/", 200)):
+                wire.send(http(message, fields, path=path))
+                assert wire.read().status == expected

@@ -1,10 +1,13 @@
 """What clients may cost: calls, listeners, sessions, connections and bytes all have a limit, and beyond it an answer."""
 
+import select
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 
+from ..smoke.process import DEADLINE
 from .process import (
     BOTH,
     HttpServer,
@@ -47,8 +50,8 @@ def test_calls_beyond_the_limit_wait_and_beyond_that_are_refused(tight: HttpServ
         for wire in wires[:2]:
             wire.socket.close()
         # The two that were served are cancelled; the one that waited has its turn.
-        for _ in range(3):
-            tight.hear("waiting")
+        tight.hear("wait cancelled", times=2)
+        tight.hear("waiting", times=3)
         assert tight.lives()
 
 
@@ -193,6 +196,61 @@ def test_connections_beyond_the_limit_are_refused() -> None:
             stack.enter_context(server.connect())
         answer = server.ask(*tool_call("echo", text="hello"))
         assert answer.status == 503
+
+
+def test_connections_far_beyond_the_limit_are_not_even_held() -> None:
+    with HttpServer(settings={"max_connections": 5}) as server, ExitStack() as stack:
+        before = server.descriptors()
+        wires = [stack.enter_context(server.connect()) for _ in range(200)]
+        assert wires[-1].read_rest() == b""
+        assert server.descriptors() - before < 100
+        stack.close()
+        while server.descriptors() > before:
+            pass  # until it has noticed
+        assert server.lives()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limit there")
+def test_the_limit_of_the_system_is_raised_to_our_own() -> None:
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))  # what a server is started with
+    try:
+        server = HttpServer()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    with server:
+        now, _ = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+        assert now >= min(4096, hard) or now == resource.RLIM_INFINITY
+        assert server.lives()
+
+
+def test_long_bodies_share_a_room_and_give_it_back() -> None:
+    size = 1_000_000
+    with HttpServer(settings={"max_body": size, "max_bodies": size}) as server:
+        begun = http(*tool_call("echo", text="x" * (size - 5000)))
+        with server.connect() as first, server.connect() as second:
+            first.send(begun[:-1])
+            second.send(begun[:-1])
+            # Whichever was read first waits for its end, and leaves the other no room.
+            served, refused = _tell_apart(first, second)
+            assert refused.read().status == 503
+            assert refused.read_rest() == b""
+            assert server.lives()
+            assert served.send(begun[-1:]).read().status == 200
+            for _ in range(3):
+                assert server.ask(*tool_call("echo", text="x" * (size - 5000))).status == 200
+        with server.connect() as broken:
+            broken.send(begun[:-1])
+        while server.ask(*tool_call("echo", text="x" * (size - 5000))).status != 200:
+            pass  # until it has noticed that the client is gone
+
+
+def _tell_apart(first: Wire, second: Wire) -> tuple[Wire, Wire]:
+    """The one that is waited for, and the one that got an answer."""
+    ready, _, _ = select.select([first.socket, second.socket], [], [], DEADLINE)
+    return (second, first) if first.socket in ready else (first, second)
 
 
 def test_an_idle_connection_is_closed_after_a_while() -> None:

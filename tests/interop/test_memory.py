@@ -5,6 +5,9 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -78,10 +81,9 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return [node, str(folder / "node_modules" / PEER / "dist" / "index.js")]
 
 
-def talk(command: list[str], calls: list[tuple[str, dict[str, Any]]], env: dict[str, str]) -> list[Any]:
-    """Call tools of a server, one after the other."""
-    client = {"name": "test", "version": "1"}
-    opening = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+@contextmanager
+def conversation(command: list[str], env: dict[str, str]) -> Generator[Callable[[str, dict[str, Any]], Any]]:
+    """A running server, as a function that sends a request and gives its result."""
     child = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -91,24 +93,29 @@ def talk(command: list[str], calls: list[tuple[str, dict[str, Any]]], env: dict[
     )
     assert child.stdin is not None
     assert child.stdout is not None
+    numbers = count()
 
-    def ask(number: int, method: str, params: dict[str, Any]) -> Any:
+    def ask(method: str, params: dict[str, Any]) -> Any:
         assert child.stdin is not None
         assert child.stdout is not None
-        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        message = {"jsonrpc": "2.0", "id": next(numbers), "method": method, "params": params}
         child.stdin.write(json.dumps(message).encode() + b"\n")
         child.stdin.flush()
         return json.loads(child.stdout.readline())["result"]
 
     try:
-        ask(0, "initialize", opening)
+        client = {"name": "test", "version": "1"}
+        ask("initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client})
         child.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
-        return [
-            ask(number, "tools/call", {"name": name, "arguments": arguments})
-            for number, (name, arguments) in enumerate(calls, 1)
-        ]
+        yield ask
     finally:
         child.communicate(timeout=10)
+
+
+def talk(command: list[str], calls: list[tuple[str, dict[str, Any]]], env: dict[str, str]) -> list[Any]:
+    """Call tools of a server, one after the other."""
+    with conversation(command, env) as ask:
+        return [ask("tools/call", {"name": name, "arguments": arguments}) for name, arguments in calls]
 
 
 WRITTEN: list[tuple[str, dict[str, Any]]] = [
@@ -179,3 +186,13 @@ def test_results_have_the_shape_of_the_known_server(peer: list[str], tmp_path: P
         expected = {key: value for key, value in their["structuredContent"].items() if key != "message"}
         assert {key: our["structuredContent"][key] for key in expected} == expected, name
         assert "message" not in their["structuredContent"] or our["structuredContent"]["message"]
+
+
+def test_the_tool_list_is_shorter_than_that_of_the_known_server(peer: list[str], tmp_path: Path) -> None:
+    ours = [sys.executable, "-m", "mcp_server_memory"]
+    sizes: list[int] = []
+    for command in (ours, peer):
+        with conversation(command, {"MEMORY_FILE_PATH": str(tmp_path / f"{len(sizes)}.jsonl")}) as ask:
+            listed = {"tools": ask("tools/list", {})["tools"]}
+        sizes.append(len(json.dumps(listed, separators=(",", ":"), ensure_ascii=False).encode()))
+    assert sizes[0] < sizes[1] == 10_760  # the figure in the README

@@ -171,10 +171,10 @@ class Process:
         self._heard.clear()
         return rest
 
-    def hear(self, wanted: str) -> str:
-        """Wait until a text stands on standard error; all of it so far."""
+    def hear(self, wanted: str, times: int = 1) -> str:
+        """Wait until a text stands on standard error, that often in all; all of it so far."""
         end = monotonic() + DEADLINE
-        while wanted.encode() not in self._complaints:
+        while self._complaints.count(wanted.encode()) < times:
             chunk = self._read(2, end)
             assert chunk, f"standard error ended without {wanted!r}: {self.complaints()}"
             self._complaints += chunk

@@ -146,6 +146,7 @@ def test_no_text_breaks_the_reading_of_hosts(text: str) -> None:
         ("10.0.0.0/8", "intranet", 80, "10.9.9.9", True),
         ("10.0.0.0/8", "intranet", 80, "11.9.9.9", False),
         ("127.0.0.1", "x", 80, "::ffff:127.0.0.1", True),
+        ("::ffff:127.0.0.1", "x", 80, "127.0.0.1", True),
         ("[::1]:8080", "x", 8080, "::1", True),
         ("::1", "x", 1, "::1", True),
         ("wiki.corp", "evil.example", 80, "10.0.0.1", False),

@@ -5,6 +5,7 @@ import zlib
 
 import pytest
 from mcp_server_core.testing import connect
+from mcp_server_fetch.conversion import Job, convert
 from mcp_server_fetch.server import build
 
 from .site import HTML, Site, local, reply
@@ -136,6 +137,64 @@ async def test_text_and_data_stay_as_they_are(site: Site, kind: str, body: bytes
     url = site.on("/x", reply(body, {"content-type": kind}))
     async with connect(build(local())) as client:
         assert inside(await fetch(client, url)) == body.decode()
+
+
+FORMS = {
+    "a page without html, head and body": (
+        "<!doctype html><title>T</title><main><h1>Head</h1>Text of it<p>and more.</p></main>",
+        "# Head\n\nText of it\n\nand more.",
+    ),
+    "a head that is not closed": (
+        "<head><title>T</title><my-page><h1>Head</h1>one</my-page> two <p>three</p>",
+        "# Head\n\none\n\ntwo\n\nthree",
+    ),
+    "cells that span rows": (
+        "<table><tr><th rowspan=2>A<th colspan=2>B<tr><th>c<th>d<tr><td rowspan=3>1<td>2<td>3<tr><td>4<td rowspan=0>5</table>",
+        "| A | B | |\n| --- | --- | --- |\n| A | c | d |\n| 1 | 2 | 3 |\n| 1 | 4 | 5 |",
+    ),
+    "numbers as the list writes them": (
+        "<ol type=a start=3><li>x<ol type=I><li>y</ol><li value=9>z</ol><ol reversed><li>b<li>a</ol>"
+        "<ol style='list-style-type: lower-roman'><li>q<li>r</ol>",
+        "c. x\n   I. y\ni. z\n\n2. b\n1. a\n\ni. q\nii. r",
+    ),
+    "code in a table": (
+        "<table><tr><th>N<th>C<tr><td>1<td><pre>a:\n  b</pre></table>",
+        "| N | C |\n| --- | --- |\n| 1 | `a:`<br>`  b` |",
+    ),
+    "code beside its line numbers": (
+        "<p>So:</p><table><tr><td class=gutter><pre>1\n2</pre><td class=code><pre>a:\n  b</pre></table>",
+        "So:\n\n```\na:\n  b\n```",
+    ),
+    "code in lines": (
+        "<p>So:</p><pre><div>a:</div><div>  b</div>c<br>d</pre>",
+        "So:\n\n```\na:\n  b\nc\nd\n```",
+    ),
+    "terms": ("<dl><dt>A<dd>one<dd>two<dt>B<dd>three</dl>", "A\n:   one\n:   two\n\nB\n:   three"),
+    "formulas": (
+        "<p>so <script type='math/tex'>x^2</script> and <math alttext='y'><mi>z</mi></math></p>",
+        "so $x^2$ and $y$",
+    ),
+    "a fold with a heading": (
+        "<details><summary><h3>Why?</h3></summary><p>So.</p></details>",
+        "**Why?**\n\nSo.",
+    ),
+    "a page within": (
+        "<p>See:</p><iframe src=/film title='A film'></iframe><iframe src=/x></iframe><iframe src=/y title='An ad'></iframe>",
+        "See:\n\n[A film](https://h.example/film)",
+    ),
+    "a shadow tree": ("<x-y><template shadowrootmode=open><p>Shown.</p></template></x-y>", "Shown."),
+    "a link to a script": ("<p>a <a href=' java\nscript:x'>b</a> c</p>", "a b c"),
+    "a layout of tables": (
+        "<table><tr><td><h1>Head</h1><p>Text that stands in a cell of it.</p><table><tr><th>a<th>b<tr><td>1<td>2</table></table>",
+        "# Head\n\nText that stands in a cell of it.\n\n| a | b |\n| --- | --- |\n| 1 | 2 |",
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "markdown"), FORMS.values(), ids=FORMS.keys())
+def test_each_form_of_text_has_its_markdown(source: str, markdown: str) -> None:
+    job: Job = {"kind": "html", "format": "markdown", "url": "https://h.example/", "charset": None}
+    assert convert(job, source.encode())["text"] == markdown
 
 
 @pytest.mark.parametrize("kind", ["image/png", "text/html", "application/octet-stream", ""])

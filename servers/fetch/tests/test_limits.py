@@ -11,7 +11,9 @@ import anyio
 import anyio.to_thread
 import pytest
 from mcp_server_core.testing import connect
+from mcp_server_fetch.conversion import Job, convert
 from mcp_server_fetch.server import build
+from mcp_server_fetch.sniff import sniff
 
 from .site import HTML, Site, local, raw, redirect, reply
 from .talk import fetch, inside, refusal
@@ -143,6 +145,31 @@ async def test_a_hundred_thousand_nested_tags_cost_little(site: Site, tag: str) 
     assert "the depth" in text
 
 
+WIDE = {
+    "style attribute": f"<p style='{'opacity:0;' * 100_000}'>x</p>",
+    "style rules": f"<style>{''.join(f'.a{n}{{display:none}}' for n in range(9000))}</style>{'<p class=b>x</p>' * 9000}",
+    "hidden siblings": f"<div>{'<i hidden>xxxx</i>' * 20_000}</div><script></script>",
+    "list": f"<ol>{'<li>x' * 10_000}</ol>",
+    "rows": f"<table>{'<tr><td>x<td>y' * 4000}</table>",
+    "open brackets": "<div>" * 3000 + "<" * 200_000,
+}
+
+
+@pytest.mark.parametrize("source", WIDE.values(), ids=WIDE.keys())
+def test_the_time_a_page_takes_grows_with_its_length_alone(source: str) -> None:
+    job: Job = {"kind": "html", "format": "markdown", "url": "http://x/", "charset": "utf-8"}
+    began = time.process_time()
+    convert(job, source.encode())
+    assert time.process_time() - began < 15  # two seconds at most; minutes, where something is done twice
+
+
+def test_no_body_makes_it_long_to_see_what_it_is() -> None:
+    for piece in (b"<!---->", b"<?xml?> ", b" ", b"<", b"<!--"):
+        began = time.process_time()
+        sniff(piece * 1000 + b"x", "")
+        assert time.process_time() - began < 5
+
+
 async def test_tags_nested_as_deeply_as_a_parser_takes_them_keep_their_text(site: Site) -> None:
     deep = "<div>" * 1500 + "<p>the depth</p>" + "</div>" * 1500
     url = site.page("/", f"<h1>the beginning</h1>{deep}<p>the end</p>")
@@ -216,6 +243,38 @@ async def test_a_failure_says_what_to_do(site: Site, status: int) -> None:
 
 
 async def test_a_server_that_speaks_no_http_is_unreachable(site: Site) -> None:
-    url = site.on("/", raw([b"220 mail.example ESMTP\r\n"]))
+    url = site.on("/", raw([b"220 obey.me ESMTP\r\n\r\n"]))
     async with connect(build(local())) as client:
-        assert "could not be reached" in await refusal(client, url)
+        said = await refusal(client, url)
+    # The other side's words are no part of an error: nobody marks them as untrusted there.
+    assert said == f"{site.url} could not be reached: it does not speak HTTP as it should."
+
+
+async def test_a_redirect_to_nonsense_is_not_quoted(site: Site) -> None:
+    url = site.on("/", redirect("http://[obey me now"))
+    async with connect(build(local())) as client:
+        assert "obey" not in await refusal(client, url)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"content-length: 9999\r\n\r\n", b"transfer-encoding: chunked\r\n\r\nff\r\n"],
+    ids=["length", "chunked"],
+)
+async def test_a_body_that_breaks_off_is_an_error(site: Site, head: bytes) -> None:
+    url = site.on("/", raw([HEAD, head, b"<p>the beginning"]))
+    async with connect(build(local())) as client:
+        assert "it hung up in the middle" in await refusal(client, url)
+
+
+async def test_a_packed_body_that_breaks_off_is_said_not_to_be_whole(site: Site) -> None:
+    packed = gzip.compress(os.urandom(30_000).hex().encode())
+    half = packed[: len(packed) // 2]
+    # Nothing but the packing tells: such a connection ends the same way when all is well.
+    url = site.on("/", raw([HEAD + b"content-encoding: gzip\r\n\r\n", half]))
+    whole = site.on("/whole", raw([HEAD + b"content-encoding: gzip\r\n\r\n", packed]))
+    empty = site.on("/empty", raw([HEAD + b"content-encoding: gzip\r\n\r\n"]))
+    async with connect(build(local())) as client:
+        assert "not whole: the end of the page did not arrive" in await fetch(client, url)
+        assert "not whole" not in await fetch(client, whole)
+        assert "not whole" not in await fetch(client, empty)

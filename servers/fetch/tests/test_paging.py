@@ -1,17 +1,18 @@
 """Long pages come in slices of one copy."""
 
 import re
+from time import process_time
 
 import anyio
 import pytest
 from mcp_server_core.testing import Revision, connect
 from mcp_server_fetch.cache import Cache
 from mcp_server_fetch.download import NO_VALIDATORS, Document
-from mcp_server_fetch.pages import Page
+from mcp_server_fetch.pages import Page, outline
 from mcp_server_fetch.server import build
 from mcp_server_fetch.settings import Limits
 
-from .site import HTML, Site, local, reply, versioned
+from .site import HTML, Handler, Site, local, redirect, reply, versioned
 from .talk import fetch, inside, refusal
 
 pytestmark = pytest.mark.anyio
@@ -145,6 +146,74 @@ async def test_a_second_slice_needs_no_conversion(site: Site) -> None:
             took.append(perf_counter() - began)
     # 20 and more where the machine is quiet; the benchmark holds that.
     assert min(took) * 5 < first
+
+
+async def test_a_slice_of_another_version_of_the_page_says_so(site: Site) -> None:
+    words = ["first"]
+
+    def answer(handler: Handler) -> None:
+        reply(f"{words[0]} version, some text. ".encode() * 100)(handler)
+
+    url = site.on("/", answer)
+    async with connect(build(local())) as client:
+        await fetch(client, url, max_length=500)
+        assert "slices from before" not in await fetch(client, url, start_index=500)
+        words[0] = "second"
+        await fetch(client, url, max_length=500)
+        assert "the page has changed: slices from before are of another text" in await fetch(
+            client, url, start_index=500
+        )
+
+
+async def test_a_slice_of_a_page_that_is_not_kept_any_more_says_so(site: Site) -> None:
+    url = site.on("/", reply(b"0123456789" * 100))
+    async with connect(build(local(cached_age=0.0))) as client:
+        await fetch(client, url, max_length=300)
+        answer = await fetch(client, url, start_index=300)
+    assert "for no copy was kept: slices from before may be of another text" in answer
+
+
+async def test_no_more_is_returned_than_was_asked_for(site: Site) -> None:
+    url = site.on("/", reply(b"0123456789" * 100))
+    async with connect(build(local())) as client:
+        assert inside(await fetch(client, url, max_length=7)) == "0123456"
+
+
+async def test_an_endless_address_does_not_use_up_the_budget(site: Site) -> None:
+    target = "/" + "x" * 6000
+    site.page(target, "<p>" + "some words of text. " * 1000)
+    url = site.on("/go?" + "y" * 1500, redirect(target))
+    server = build(local())
+    server.max_result_chars = 8000
+    async with connect(server) as client:
+        answer = await fetch(client, url, max_length=999_999)
+    assert len(answer) <= 8000
+    assert next_index(answer) is not None
+
+
+@pytest.mark.parametrize(
+    ("markdown", "headings"),
+    [
+        ("# A\n\n## C#\n\n## B ##\n\n####### no\n\n#no", ["A", "C#", "B"]),
+        ("# A\n```\n# no\n````\n# B", ["A", "B"]),
+        ("~~~~ sh\n# no\n~~~\n```\n# no\n~~~~\n# A", ["A"]),
+        ("# [Link](http://x/) and `code` *here*", ["Link and code here"]),
+        ("# A\n```\nnever closed\n# no", ["A"]),
+    ],
+)
+def test_headings_are_found_outside_of_code(markdown: str, headings: list[str]) -> None:
+    assert [heading.text for heading in outline(markdown)] == headings
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["```a\n", "`", "~~~ x\n", "# a", "# ", "#", "[", "# [x](", "# a #", "# \t ", "# a\n"],
+    ids=repr,
+)
+def test_no_text_makes_the_search_for_headings_long(text: str) -> None:
+    began = process_time()
+    outline("# a" + text * 100_000 + "x")
+    assert process_time() - began < 5  # a second at most; hours, where a pattern looks at text twice
 
 
 def _page(name: str, size: int, checked: float) -> Page:

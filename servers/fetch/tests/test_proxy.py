@@ -123,10 +123,12 @@ async def test_the_password_of_a_proxy_is_sent_to_it_and_shown_to_nobody(site: S
     assert site.web.heard[0][1]["proxy-authorization"].startswith("Basic ")
 
 
-async def test_a_proxy_that_is_down_is_named_as_the_problem() -> None:
-    settings = Settings(proxy_url=f"http://127.0.0.1:{free_port()}", ignore_robots_txt=True)
-    async with connect(build(settings)) as client:
-        assert "could not be reached" in await refusal(client, "http://1.1.1.1/")
+@pytest.mark.parametrize("ignore_robots_txt", [False, True])
+async def test_a_proxy_that_is_down_is_named_as_the_problem(ignore_robots_txt: bool) -> None:
+    proxy = f"http://me:secret@127.0.0.1:{free_port()}"
+    async with connect(build(Settings(proxy_url=proxy, ignore_robots_txt=ignore_robots_txt))) as client:
+        said = await refusal(client, "http://1.1.1.1/")
+    assert said == "The proxy does not lead to http://1.1.1.1: it takes no connection."
 
 
 @pytest.mark.parametrize("url", ["ftp://x:1", "nonsense://", "http://", "http://host:port"])

@@ -142,6 +142,21 @@ async def test_a_page_that_goes_away_has_changed_and_failures_have_not(site: Sit
                 assert await anext(changes) == Change("updated", url)
 
 
+async def test_what_cannot_be_watched_leaves_other_watches_alone(site: Site) -> None:
+    url = site.on("/", reply(b"a text that needs no converter"))
+    huge = site.page("/huge", "<p>" + "<i>x" * 200_000)
+    # A page that no converter can do, an address that is none, a host that is none.
+    odd = [huge, "https://[bad/", "http://exa mple/", "http://nowhere.invalid/"]
+    settings = local(watch_interval=0.05, convert_time=0.001)
+    async with connect(build(settings)) as client:
+        await client.call_tool("fetch", {"url": huge, "raw": True})
+        async with client.watch(url, *odd) as changes:
+            await anyio.to_thread.run_sync(site.wait_for_count, "/", 2)
+            site.on("/", reply(b"", status=410))
+            with anyio.fail_after(10):
+                assert await anext(changes) == Change("updated", url)
+
+
 ROOTED = [("/docs", "/docs/a", True), ("/docs", "/private", False), ("/docs/", "/docs/../private", False)]
 
 

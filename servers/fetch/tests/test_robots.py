@@ -84,8 +84,18 @@ async def test_a_robots_txt_that_fails_forbids_everything(site: Site, status: in
 
 
 async def test_a_robots_txt_that_cannot_be_reached_forbids_everything() -> None:
+    # What is wrong with the host is said, not what it means for robots: only the first can be mended.
+    origin = f"http://127.0.0.1:{free_port()}"
     async with connect(build(local())) as client:
-        assert "robots.txt cannot be reached" in await refusal(client, f"http://127.0.0.1:{free_port()}/")
+        assert (await refusal(client, f"{origin}/")).startswith(f"{origin} could not be reached: ")
+
+
+async def test_a_robots_txt_elsewhere_that_cannot_be_reached_forbids_everything(site: Site) -> None:
+    site.page("/", "<p>text</p>")
+    site.on("/robots.txt", redirect(f"http://127.0.0.1:{free_port()}/robots.txt"))
+    async with connect(build(local())) as client:
+        assert "robots.txt cannot be reached" in await refusal(client, f"{site.url}/")
+    assert "/" not in site.paths()
 
 
 async def test_a_robots_txt_may_be_elsewhere(site: Site) -> None:

@@ -33,12 +33,14 @@ async def test_a_private_authority_is_trusted_when_it_is_named(authority: Author
             assert "behind a private certificate" in await fetch(client, url)
 
 
+@pytest.mark.parametrize("ignore_robots_txt", [False, True])
 async def test_an_unknown_authority_is_not_trusted_and_the_message_says_what_to_do(
-    authority: Authority,
+    authority: Authority, ignore_robots_txt: bool
 ) -> None:
     with serving(tls=authority.context("127.0.0.1")) as site:
         url = site.page("/", "<p>secret</p>")
-        async with connect(build(local()._replace(ignore_robots_txt=True))) as client:
+        # Also where robots.txt is what is asked for first.
+        async with connect(build(local()._replace(ignore_robots_txt=ignore_robots_txt))) as client:
             said = await refusal(client, url)
         assert "certificate is not trusted" in said
         assert "--ca-file" in said

@@ -13,6 +13,7 @@ from mcp_server_fetch.urls import is_under, read_url
     [
         (" https://Example.ORG/a?b#c ", "https://example.org/a?b"),
         ("example.org/page", "https://example.org/page"),
+        ("localhost:3000/page", "https://localhost:3000/page"),
         ("example.org:8443/page", "https://example.org:8443/page"),
         ("//example.org/x", "https://example.org/x"),
         ("http://user:secret@example.org/", "http://example.org/"),
@@ -55,9 +56,21 @@ def test_what_is_no_page_on_the_web_is_refused(text: str) -> None:
         read_url(text)
 
 
-def test_a_refusal_never_shows_a_password() -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://user:secret@exa mple.org/",
+        "http://user:pass@secret@exa mple.org/",
+        "http://user:secret/word@[bad",
+        "https:user:secret@example.org/",
+        "https:/user:secret@example.org/",
+        "http:\\\\user:secret@example.org/",
+        "user:secret@example.org",
+    ],
+)
+def test_a_refusal_never_shows_a_password(text: str) -> None:
     with pytest.raises(Refused) as refused:
-        read_url("http://user:secret@exa mple.org/")
+        read_url(text)
     assert "secret" not in str(refused.value)
 
 
@@ -85,6 +98,14 @@ def test_no_text_breaks_the_reading_of_urls(text: str) -> None:
         ("http://a.example/docs/x", "https://a.example/docs", False),
         ("https://a.example:8443/docs/x", "https://a.example/docs", False),
         ("https://a.example:443/docs/x", "https://a.example/docs", True),
+        ("https://a.example/docs/..%2fprivate", "https://a.example/docs", False),
+        ("https://a.example/docs/..\\private", "https://a.example/docs", False),
+        ("https://a.example/docs/..;x/private", "https://a.example/docs", False),
+        ("https://a.example/docs/%252e%252e/private", "https://a.example/docs", False),
+        ("https://a.example/docs//%2e%2e/private", "https://a.example/docs", False),
+        ("https://a.example/docs/..%00/private", "https://a.example/docs", False),
+        ("https://a.example/docs/a..b/x;y/...", "https://a.example/docs", True),
+        ("https://a.example/docs/", "https://a.example/docs/", True),
         ("https://b.a.example/docs/x", "https://a.example/docs", False),
         ("https://a.example/x", "https://a.example", True),
         ("https://a.example/x", "file:///", False),

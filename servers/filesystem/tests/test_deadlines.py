@@ -4,13 +4,13 @@ import gc
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-from mcp_server_core import Client
+from mcp_server_core import Client, McpError
 from mcp_server_core.places import Patience, Place, Places
 from mcp_server_core.testing import connect
 from mcp_server_filesystem.deadlines import THREADS, place_of
@@ -158,6 +158,25 @@ async def test_a_directory_that_hangs_uses_up_no_threads_of_others(stage: Stage)
         await answers_again(client, stage)
 
 
+async def test_resources_of_a_directory_that_hangs_use_up_no_threads_of_others(stage: Stage) -> None:
+    bad, good = ((path / "file").as_uri() for path in (stage.bad, stage.good))
+
+    async def read(client: Client, uri: str) -> None:
+        with suppress(McpError):
+            await client.read_resource(uri)
+
+    async with connect(stage.server()) as client:
+        await client.read_resource(bad)
+        stage.hang()
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as tasks:
+                for _ in range(20):
+                    tasks.start_soon(read, client, bad)
+        with anyio.fail_after(5):
+            assert (await client.read_resource(good))[0]["text"] == "text"
+        stage.engine.answers.set()
+
+
 async def test_a_directory_that_hangs_from_the_start_is_left_out_until_it_answers(stage: Stage) -> None:
     stage.hang()
     async with connect(stage.server(5)) as client:
@@ -197,6 +216,8 @@ def test_threads_are_chosen_by_the_longest_directory_that_a_path_begins_with() -
     chosen = {path: place_of(directories, path) for path in ("/a", "/a/b/c", "/ab/c", "/abc", "x", "")}
     assert chosen == {"/a": "/a", "/a/b/c": "/a/b", "/ab/c": "/ab", "/abc": "", "x": "", "": ""}
     assert place_of(["/a"], "x") == "/a"
+    assert place_of(directories, "file:///a/b/c%20d") == "/a/b"
+    assert place_of(directories, "file:nonsense") == ""
 
 
 def test_only_one_thread_ever_waits_for_a_directory() -> None:

@@ -129,6 +129,27 @@ def test_a_miss_in_a_large_text_is_answered_soon() -> None:
     assert "nearest text" in mismatch(text, ("some lime with number 77 in it!", "x"))
 
 
+def test_text_that_repeats_itself_is_compared_once() -> None:
+    """Each of these took hours when the work grew with the product of both texts."""
+    same = "abc\n" * 250_000
+    assert "nearest text is at lines 1-" in mismatch(same, ("abc\n" * 100_000 + "xyz", "x"))
+    assert "with whitespace aside, matches more than 10 times (at lines 1, 2," in mismatch(
+        same, ("\tabc\n" * 100_000, "x")
+    )
+    assert "matches more than 10 times (at lines 1, 1," in mismatch("a" * 5_000_000, ("a" * 1_000_000, "x"))
+
+
+def test_a_text_of_very_many_lines_is_searched_exactly_and_no_further() -> None:
+    many = "a\n" * 400_000
+    assert "too many lines" in mismatch(many, ("b", "x"))
+    assert edited(f"{many}b\n", ("b", "x")) == f"{many}x\n"
+
+
+def test_lines_that_resemble_each_other_are_compared_within_measure() -> None:
+    alike = "".join(f"{'ab' * 80}{number}\n" for number in range(20_000))
+    assert "The edit has no match" in mismatch(alike, ("ba" * 90, "x"))
+
+
 # --- what was not meant stays -------------------------------------------------------------------------------------
 
 line = st.text("ab \t", max_size=6)

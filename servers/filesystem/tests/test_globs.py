@@ -60,6 +60,10 @@ def matches(pattern: str, path: str) -> bool:
         ("naïve*", "naïve.txt", True),
         ("a.b", "axb", False),
         ("a\nb", "a\nb", True),
+        ("**", "x/a\nb", True),
+        ("[+--]", "-", True),
+        ("[+--]", ".", False),
+        ("[--0]", ".", True),
     ],
 )
 def test_a_pattern_matches_as_in_a_shell(pattern: str, path: str, expected: bool) -> None:
@@ -75,6 +79,12 @@ def test_a_pattern_of_names_needs_no_path() -> None:
 def test_a_pattern_without_sense_or_measure_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError):
         compile_glob(pattern)
+
+
+def test_many_exclusions_together_have_a_measure() -> None:
+    assert compile_exclusion(["{a,b}", "c"] * 80) is not None
+    with pytest.raises(ValueError, match="more than 256"):
+        compile_exclusion(["{a,b}" * 7] * 3)
 
 
 def test_no_pattern_takes_long() -> None:

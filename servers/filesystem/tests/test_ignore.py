@@ -110,6 +110,10 @@ def test_any_rules_ignore_what_git_ignores(repository: Path, lines: list[str]) -
     assert {path for path in PATHS if ours(rules, path)} == git(repository, rules)
 
 
+def test_a_rule_of_nonsense_length_is_passed_over() -> None:
+    assert [rule.pattern for rule in parse_rules("a\n" + "b*" * 600 + "\nc\n")] == ["a", "c"]
+
+
 def test_a_file_of_nonsense_is_read_as_far_as_it_makes_sense() -> None:
     assert len(parse_rules("x\n" * (MAX_RULES * 2))) == MAX_RULES
     assert not IgnoreFile("# nothing\n\n")

@@ -133,7 +133,22 @@ async def test_a_tree_stops_at_a_depth(root: Path) -> None:
     make(root, a__b__c=1, d=1)
     async with desk_at(root) as desk:
         text = await desk.text("directory_tree", path=str(root), maxDepth=1, excludePatterns=["d"])
-    assert text == "a/ (1 entry, not opened: maxDepth)"
+    assert text == "a/ (1 entry, not opened: depth)"
+
+
+async def test_a_deep_tree_is_one_that_every_client_can_read(root: Path) -> None:
+    (root / "/".join(["d"] * 150)).mkdir(parents=True)
+    async with desk_at(root) as desk:
+        result = await desk.result("directory_tree", path=str(root))
+    data, text = result["structuredContent"], result["content"][0]["text"]
+    assert data["truncated"] is True
+    assert text.endswith(
+        "[not all was opened, because a tree has at most 24 levels: call this on a directory that says so]"
+    )
+    levels, nodes = 0, data["tree"]
+    while nodes:
+        levels, nodes = levels + 1, nodes[0].get("children", [])
+    assert levels == 24
 
 
 async def test_a_tree_that_does_not_fit_shows_the_upper_levels_and_says_how_to_go_on(root: Path) -> None:
@@ -151,11 +166,12 @@ async def test_a_tree_that_does_not_fit_shows_the_upper_levels_and_says_how_to_g
 
 
 async def test_a_directory_too_large_for_any_tree_is_cut_and_says_so(root: Path) -> None:
-    make(root, **{f"file{number:04}": 0 for number in range(500)})
+    make(root, **{f"file{number:05}": 0 for number in range(5000)})
     async with desk_at(root, max_chars=3000) as desk:
         result = await desk.result("directory_tree", path=str(root))
     data = result["structuredContent"]
-    assert data["more"] + len(data["tree"]) == 500
+    assert data["more"] + len(data["tree"]) == 5000
+    assert len(data["tree"]) > 50
     assert f"[{data['more']} more at the first level: list_directory" in result["content"][0]["text"]
 
 

@@ -87,8 +87,44 @@ async def test_a_directory_is_neither_moved_nor_copied_into_itself(root: Path) -
     (root / "d" / "e").mkdir(parents=True)
     async with desk_at(root) as desk:
         assert "is inside the directory" in await desk.refusal("copy_file", source="d", destination="d/e/f")
-        assert "not valid here" in await desk.refusal("move_file", source="d", destination="d/e/f")
+        assert "is inside the directory" in await desk.refusal("move_file", source="d", destination="d/e/f")
     assert contents(root) == {"d": None, "d/e": None}
+
+
+@pytest.mark.parametrize("tool", ["move_file", "delete_file"])
+async def test_a_read_only_directory_cannot_be_carried_away_with_its_parent(root: Path, tool: str) -> None:
+    locked = root / "parent" / "locked"
+    locked.mkdir(parents=True)
+    (locked / "a.txt").write_text("a")
+    arguments = {"path": str(root / "parent")}
+    if tool == "move_file":
+        arguments = {"source": str(root / "parent"), "destination": str(root / "elsewhere")}
+    async with desk_at(root, f"{locked}:ro") as desk:
+        assert "holds an allowed directory" in await desk.refusal(tool, **arguments)
+    assert (locked / "a.txt").read_text() == "a"
+
+
+async def test_what_is_nested_very_deep_is_deleted_for_good_and_not_copied(root: Path) -> None:
+    inner = root / "deep"
+    for _ in range(1200):
+        inner.mkdir()
+        inner /= "d"
+    async with desk_at(root) as desk:
+        refusal = await desk.refusal("copy_file", source="deep", destination="copy")
+        assert refusal == "'deep' goes more than 300 directories deep: copy parts of it."
+        await desk.text("delete_file", path="deep")
+        (moment,) = (name for name in names(root / ".mcp-trash") if name != ".gitignore")
+        await desk.text("delete_file", path=f".mcp-trash/{moment}")
+    assert names(root) == [".mcp-trash"]
+    assert names(root / ".mcp-trash") == [".gitignore"]
+
+
+async def test_a_refusal_to_move_names_what_the_caller_named(root: Path) -> None:
+    (root / "a").write_text("a")
+    (root / "out").symlink_to(root.parent)
+    async with desk_at(root) as desk:
+        refusal = await desk.refusal("move_file", source="a", destination="out/b")
+    assert refusal.startswith("'out/b' is outside the allowed directories")
 
 
 async def test_a_copy_has_the_content_and_no_more_rights(root: Path) -> None:

@@ -10,8 +10,11 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp_server_core.places import Grant, Places
 from mcp_server_core.testing import connect
+from mcp_server_filesystem.jobs import Job
 from mcp_server_filesystem.server import build
+from mcp_server_filesystem.text_search import Position, Query, search_text
 
 from .conftest import Desk, desk_at
 from .until import until
@@ -37,6 +40,21 @@ async def all_pages(desk: Desk, tool: str, max_chars: int, **arguments: Any) -> 
             return found
         arguments["cursor"] = data["nextCursor"]
         assert data["nextCursor"] in result["content"][0]["text"]
+
+
+def test_a_search_whose_time_is_over_goes_on_with_the_next_file(root: Path) -> None:
+    make(root, {f"{name}.txt": "needle\n" for name in "abc"})
+    found: list[str] = []
+    since: Position | None = None
+    with Places([Grant(str(root))]) as places:
+        for _ in range(3):
+            hits = search_text(
+                places.resolve("."), Query("needle"), Job(longest=0), limit=10, budget=1000, since=since
+            )
+            found += [hit.path for hit in hits.hits]
+            since = hits.next
+            assert hits.why == "0 seconds have passed"
+    assert found == ["a.txt", "b.txt", "c.txt"]
 
 
 # --- search_files ------------------------------------------------------------------------------------------------
@@ -216,6 +234,21 @@ async def test_a_bad_expression_is_explained(root: Path) -> None:
         assert "not a regular expression" in await desk.refusal(
             "search_text", path=".", pattern="(", regex=True
         )
+
+
+async def test_an_expression_that_searches_backwards_is_refused(root: Path) -> None:
+    make(root, {"file": "éa\néa\n"})
+    async with desk_at(root) as desk:
+        refusal = await desk.refusal("search_text", path=".", pattern="(?r)a", regex=True)
+    assert "leave out (?r)" in refusal
+
+
+async def test_directories_too_deep_to_be_entered_are_counted(root: Path) -> None:
+    make(root, {"/".join(["d"] * 502 + ["leaf.txt"]): "leaf"})
+    async with desk_at(root) as desk:
+        for tool, pattern in (("search_files", "**/leaf.txt"), ("search_text", "leaf")):
+            said = await desk.text(tool, path=".", pattern=pattern)
+            assert said.endswith("[1 directories more than 500 levels down were not entered]")
 
 
 async def test_long_work_reports_progress_and_stops_when_it_is_cancelled(root: Path) -> None:

@@ -10,7 +10,7 @@ from mcp_server_memory.server import build
 
 pytestmark = pytest.mark.anyio
 README = Path(__file__).parents[1] / "README.md"
-KNOWN_SERVER = 11_500
+KNOWN_SERVER = 10_760  # 2026.8.31, counted in the same way; tests/interop asks it
 
 
 async def test_the_size_of_the_tool_list_is_what_the_readme_says(store: str) -> None:

@@ -134,6 +134,51 @@ async def test_common_words_come_newest_first_and_in_pages_without_repetition(
     assert sorted(names) == sorted(entity["name"] for entity in entities)
 
 
+async def pages_of(call: Any, query: str, limit: int) -> list[str]:
+    """The names of all pages of a search."""
+    page = await call("search_nodes", query=query, limit=limit)
+    names = [entity["name"] for entity in page["entities"]]
+    while "nextCursor" in page:
+        page = await call("search_nodes", query=query, limit=limit, cursor=page["nextCursor"])
+        names += [entity["name"] for entity in page["entities"]]
+    return names
+
+
+async def test_beginnings_of_a_common_word_are_found_in_pages_without_repetition(
+    store: str, caller: Any
+) -> None:
+    entities = [{"name": f"n{n}", "entityType": "t", "observations": ["commonly"]} for n in range(3000)]
+    async with connect(build(store)) as client:
+        call = caller(client)
+        await client.call_tool("create_entities", {"entities": entities})
+        names = await pages_of(call, "common", 1000)
+    assert names[0] == "n2999"
+    assert sorted(names) == sorted(entity["name"] for entity in entities)
+
+
+async def test_the_rare_word_decides_and_then_the_name(store: str, caller: Any) -> None:
+    """A word that stands in more facts than are ranked says nothing about any of them."""
+    crowd = [{"name": f"item {n}", "entityType": "thing", "observations": []} for n in range(1200)]
+    told = {"name": "item x", "entityType": "thing", "observations": ["about gold, gold and item 7"]}
+    called = {"name": "item gold", "entityType": "thing", "observations": []}
+    async with connect(build(store)) as client:
+        call = caller(client)
+        await client.call_tool("create_entities", {"entities": [*crowd, called, told]})
+        assert await pages_of(call, "item gold", 20) == ["item gold", "item x"]
+        assert await pages_of(call, "gold item", 20) == ["item gold", "item x"]
+
+
+async def test_of_common_words_the_name_decides(store: str, caller: Any) -> None:
+    crowd = [{"name": f"{n}", "entityType": "", "observations": ["red", "blue"]} for n in range(1200)]
+    named = {"name": "red and blue", "entityType": "", "observations": []}
+    told = {"name": "other", "entityType": "", "observations": ["blue and red"]}
+    async with connect(build(store)) as client:
+        call = caller(client)
+        await client.call_tool("create_entities", {"entities": [*crowd, named, told]})
+        page = await call("search_nodes", query="red blue")
+    assert [entity["name"] for entity in page["entities"]][:2] == ["red and blue", "other"]
+
+
 NASTY = [
     "'); DROP TABLE entity; --",
     '" OR name:* NEAR(a b, 3) ^x {name} : -y',

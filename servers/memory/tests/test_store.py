@@ -1,5 +1,6 @@
 """The store in bad times: damage, full disks, locks, other versions, files that go away."""
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -10,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from mcp_server_core.testing import connect
 from mcp_server_memory import edits, pages
 from mcp_server_memory.server import build
 from mcp_server_memory.sqlite.database import Database, Job
+from mcp_server_memory.sqlite.leaves import rows
 from mcp_server_memory.sqlite.reading import SqliteReader
 from mcp_server_memory.sqlite.schema import MIGRATIONS, Migration
 from mcp_server_memory.store import GraphError, Source
@@ -126,6 +130,37 @@ def filled(store: str) -> Path:
     return Path(store)
 
 
+def test_a_store_that_was_replaced_is_read_without_the_log_of_the_old_one(
+    store: str, tmp_path: Path, opened: Any
+) -> None:
+    database, other = opened(store), Database(str(tmp_path / "other.sqlite3"))
+    remember(database, "old")
+    remember(other, "new")
+    other.close()
+    Path(other.path).replace(store)
+    assert names_in(database) == ["new"]
+    remember(database, "newer")
+    database.close()
+    assert names_in(opened(store)) == ["new", "newer"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege")
+def test_a_store_behind_a_link_is_the_store_itself(tmp_path: Path, opened: Any) -> None:
+    real, link = tmp_path / "real" / "memory.sqlite3", tmp_path / "link.sqlite3"
+    real.parent.mkdir()
+    link.symlink_to(real)
+    linked = opened(str(link))
+    remember(linked, "through the link")
+    linked.close()
+    assert real.stat().st_mode & 0o777 == 0o600
+    assert names_in(opened(str(real))) == ["through the link"]
+    real.write_bytes(b"rubbish" * 5000)
+    with pytest.raises(GraphError, match="other programs are using it"):  # one store, under either name
+        names_in(opened(str(link)))
+    assert link.is_symlink()
+    assert {path.name for path in tmp_path.iterdir()} == {"real", "link.sqlite3"}
+
+
 @pytest.mark.parametrize("kind", ["header", "rubbish", "cut off", "middle"])
 def test_a_damaged_store_is_set_aside_and_said_so(store: str, kind: str, opened: Any) -> None:
     path = filled(store)
@@ -169,6 +204,138 @@ def test_what_can_be_read_of_a_damaged_store_is_taken_over(store: str, opened: A
     }
     assert "500 entities, 500 observations" in page.notices[0]
     assert len(completed(database, "e9-4")) == 11
+
+
+def root_of(store: str, name: str) -> int:
+    """Where the first page of a table or an index begins."""
+    with closing(sqlite3.connect(store)) as look:
+        (root,) = look.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (name,)).fetchone()
+    return (root - 1) * 4096
+
+
+def overwrite(path: Path, at: int, with_: bytes) -> None:
+    with path.open("r+b") as file:
+        file.seek(at)
+        file.write(with_)
+
+
+@pytest.mark.parametrize("table", ["name", "entity", "observation", "relation", "change", "sqlite_schema"])
+def test_a_page_above_the_rows_hides_none_of_them(store: str, table: str, opened: Any) -> None:
+    path = filled(store)
+    at = 0 if table == "sqlite_schema" else root_of(store, table)
+    with closing(sqlite3.connect(store)) as look:
+        before = look.execute("SELECT * FROM observation").fetchall()
+    leaf = (
+        path.read_bytes()[at] == 13
+    )  # a table that fits into one page: then its rows are gone, and nothing else
+    overwrite(path, at, b"\xa5" * 4096)
+    database = opened(store)
+    database.look_for_damage()
+    page = recall(database)
+    assert "500 observations" in page.notices[0]
+    with closing(sqlite3.connect(store)) as look:
+        assert look.execute("SELECT * FROM observation").fetchall() == before
+    assert leaf or [entity["name"] for entity in page.entities][::499] == ["e0-0", "e9-49"]
+
+
+def test_facts_that_lost_their_entity_or_its_name_are_kept_under_another(store: str, opened: Any) -> None:
+    path = filled(store)
+    with closing(sqlite3.connect(store)) as look:
+        look.execute("PRAGMA foreign_keys = OFF")
+        look.execute("DELETE FROM entity WHERE id = 3")
+        look.execute("DELETE FROM name WHERE id = 5")
+        look.commit()
+    overwrite(path, root_of(store, "observation_sum"), b"\xa5" * 4096)
+    database = opened(store)
+    database.look_for_damage()
+    named = {entity["name"]: entity for entity in recall(database).entities}
+    assert len(named) == 500
+    text = "some longer text to fill pages with of e0-"
+    assert named["recovered entity 3"]["observations"] == [f"{text}2"]
+    assert named["recovered name 5"]["observations"] == [f"{text}4"]
+
+
+def test_what_is_only_in_the_log_is_taken_over_too(store: str, tmp_path: Path, opened: Any) -> None:
+    filled(store)
+    database = opened(store)
+    remember(database, *(f"new {n}" for n in range(200)), text="long " * 2000)
+    crashed = tmp_path / "crashed" / "memory.sqlite3"
+    crashed.parent.mkdir()
+    for part in ("", "-wal"):
+        Path(f"{crashed}{part}").write_bytes(Path(f"{store}{part}").read_bytes())
+    text = b"some longer text to fill pages with of e7-7"
+    overwrite(crashed, crashed.read_bytes().rindex(text), b"\xff")
+    found = recall(opened(str(crashed)))
+    assert "700 entities, 700 observations" in found.notices[0]
+    assert found.entities[500:] == recall(database).entities[500:]
+
+
+def test_a_store_that_was_emptied_is_read_from_its_log(store: str, tmp_path: Path, opened: Any) -> None:
+    database = opened(store)
+    remember(database, "a", "b")
+    crashed = tmp_path / "crashed.sqlite3"
+    crashed.write_bytes(b"")
+    Path(f"{crashed}-wal").write_bytes(Path(f"{store}-wal").read_bytes())
+    found = recall(opened(str(crashed)))
+    assert found.entities == recall(database).entities
+    assert "it is empty, but its log is not" in found.notices[0]
+
+
+def test_a_text_that_is_none_any_more_spoils_only_itself(store: str, opened: Any) -> None:
+    path = filled(store)
+    at = path.read_bytes().rindex(b"some longer text to fill pages with of e7-7")
+    overwrite(path, at, b"\xff")
+    entities = recall(opened(store)).entities
+    assert len(entities) == 500
+    (hit,) = [one for one in entities if "\ufffd" in str(one["observations"])]
+    assert hit["observations"] == [f"\ufffdome longer text to fill pages with of {hit['name']}"]
+    gone: Any = [{"entityName": hit["name"], "observations": hit["observations"]}]
+    (outcome,) = opened(store).write([Job(partial(edits.delete_observations, gone), Source("t", "t"))])
+    assert outcome.result.observations == 1
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        (b"TABLE entity (", b"TABLE entitx ("),
+        (b"USING fts5", b"USING fts\xff"),
+        (b"relation (back)", b"relation (b\xffck)"),
+    ],
+)
+def test_tables_that_are_not_as_they_were_made_are_damage(
+    store: str, was: bytes, becomes: bytes, opened: Any
+) -> None:
+    path = filled(store)
+    overwrite(path, path.read_bytes().index(was), becomes)
+    assert len(names_in(opened(store))) == 500
+    assert len(list(path.parent.glob("memory.sqlite3.damaged-*[0-9]"))) == 1
+
+
+@given(st.data())
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None
+)
+def test_whatever_is_broken_the_other_pages_give_all_their_rows(tmp_path: Path, data: st.DataObject) -> None:
+    path = tmp_path / "memory.sqlite3"
+    if not path.exists():
+        filled(str(path))
+    whole = path.read_bytes()
+    page = data.draw(st.integers(1, len(whole) // 4096 - 1)) * 4096
+    noise = data.draw(st.binary(min_size=1, max_size=4096))
+    at = page + data.draw(st.integers(0, 4096 - len(noise)))
+    broken = path.with_name("broken")
+    broken.write_bytes(whole[:at] + noise + whole[at + len(noise) :])
+    shapes = {"observation": "kitiinn"}
+    alone = path.with_name("alone")
+    alone.write_bytes(whole[:page] + bytes(4096) + whole[page + 4096 :])
+    assert set(rows(str(alone), shapes)) <= set(rows(str(broken), shapes))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pipe with a name")
+def test_what_is_no_file_is_refused_at_once(store: str, opened: Any) -> None:
+    os.mkfifo(store)
+    with pytest.raises(GraphError, match="is not a file"):
+        names_in(opened(store))
 
 
 def test_a_damaged_store_that_others_use_is_left_where_it_is(store: str, opened: Any) -> None:

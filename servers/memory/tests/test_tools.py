@@ -58,6 +58,7 @@ async def test_known_observations_and_relations_are_ignored(store: str, caller: 
             observations=[{"entityName": "Ada", "contents": ["likes maths", "new", "new"]}],
         )
         assert added["results"] == [{"entityName": "Ada", "addedObservations": ["new"]}]
+        assert added["ignored"] == ["Ada: likes maths", "Ada: new"]
         assert (await call("create_relations", relations=[BUILDS, BUILDS]))["relations"] == [BUILDS]
         assert await call("create_relations", relations=[BUILDS]) == {
             "relations": [],
@@ -149,6 +150,42 @@ async def test_time_and_source_of_each_fact_are_shown_on_request(store: str, cal
     assert [re.fullmatch(stamp + r"1\)", line) is not None for line in entity["learned"]] == [True]
     (removed,) = entity["removed"]
     assert re.fullmatch(r"likes maths \[learned " + stamp + r"1\), removed " + stamp + r"2\)\]", removed)
+
+
+@pytest.mark.parametrize("budget", [3_000, 100_000])
+async def test_details_fit_into_pages_too(store: str, caller: Any, budget: int) -> None:
+    texts = [f"observation number {n}" for n in range(400)]
+    server = build(store)
+    server.max_result_chars = budget
+    async with connect(server) as client:
+        call = caller(client)
+        await call("create_entities", entities=[{**ADA, "observations": texts}])
+        await call("delete_observations", deletions=[{"entityName": "Ada", "observations": texts[::2]}])
+        seen: list[str] = []
+        removed: list[list[str]] = []
+        cursor: dict[str, str] = {}
+        while True:
+            result = await client.call_tool("open_nodes", {"names": ["Ada"], "details": True, **cursor})
+            assert len(result["content"][0]["text"]) <= min(budget, 42_000)
+            (entity,) = result["structuredContent"]["entities"]
+            assert len(entity["learned"]) == len(entity["observations"])
+            assert entity["created"].startswith("20")
+            seen += entity["observations"]
+            removed += [entity["removed"]] if "removed" in entity else []
+            if "nextCursor" not in result["structuredContent"]:
+                break
+            cursor = {"cursor": result["structuredContent"]["nextCursor"]}
+    assert seen == texts[1::2]
+    (once,) = removed  # on the first page
+    assert once[0].startswith("observation number 398 [learned 20")
+
+
+async def test_a_long_list_that_was_stored_is_said_back_in_short(store: str, caller: Any) -> None:
+    texts = [f"observation number {n}" for n in range(10_000)]
+    async with connect(build(store)) as client:
+        made = await caller(client)("create_entities", entities=[{**ADA, "observations": texts}, ENGINE])
+    assert made["truncated"] is True
+    assert made["entities"] == [{**ADA, "observations": [*texts[:5], "... [9995 more]"]}, ENGINE]
 
 
 async def test_neighbors_come_by_distance_and_stop_at_the_asked_hops(store: str, caller: Any) -> None:

@@ -112,6 +112,7 @@ async def test_changes_that_do_not_exist_or_are_gone_are_refused(
     async with connect(build(store)) as client:
         await caller(client)("create_entities", entities=[thing("a")])
         assert "no change 99" in await refusal(client, "undo", change=99)
+        assert "There is no change 1000" in await refusal(client, "undo", change=10**30)
         await caller(client)("undo", change=1)
         assert "taken back already, by change 2" in await refusal(client, "undo", change=1)
 

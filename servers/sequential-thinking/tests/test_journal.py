@@ -79,6 +79,11 @@ def test_a_file_of_another_kind_is_refused_and_left_alone(store: Path, content: 
     assert store.read_bytes() == content
 
 
+def test_a_directory_is_no_journal(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match="it is a directory"):
+        shelf_on(tmp_path)
+
+
 def test_a_line_torn_at_any_byte_spoils_only_itself(store: Path) -> None:
     shelf = shelf_on(store)
     handle = shelf.add(step(1, "first"), Who()).id

@@ -34,12 +34,12 @@ HEAD = "# Chain h4ndle: 6 thoughts, 1 branch, 1 revision, ended\n\n"
 
 def test_the_outline_has_branches_below_the_thought_they_start_from(chain: Chain) -> None:
     assert review(chain, "outline") == HEAD + (
-        "- 1: Is it the cache? [revised by 4]\n"
+        "- 1: Is it the cache? (revised by 4)\n"
         "- 2: Look at | the log. It says timeout.\n"
         "  - 3 (scale): Or scale it.\n"
         "  - 4 (scale): What would it cost?\n"
         "- 3: Restart it.\n"
-        "- 4: It is not the cache. [revises 1; end]\n"
+        "- 4: It is not the cache. (revises 1; end)\n"
     )
 
 
@@ -49,7 +49,7 @@ def test_branches_stand_side_by_side(chain: Chain) -> None:
         "| main line | scale |\n"
         "|---|---|\n"
         "| 3. Restart it. | 3. Or scale it. |\n"
-        "| 4. It is not the cache. [end] | 4. What would it cost? |\n\n"
+        "| 4. It is not the cache. (end) | 4. What would it cost? |\n\n"
     )
 
 
@@ -78,7 +78,7 @@ def test_an_end_that_asks_for_more_is_open() -> None:
     chain = Chain("c")
     add(chain, 1, "Done.", next_needed=False, more_needed=True)
     assert "The main line stops at thought 1" in review(chain, "open")
-    assert "[wants more thoughts; end]" in review(chain, "outline")
+    assert "(wants more thoughts; end)" in review(chain, "outline")
 
 
 def test_markdown_has_every_thought_in_full_and_quoted(chain: Chain) -> None:
@@ -155,6 +155,25 @@ def test_numbers_and_nouns_agree() -> None:
         "1 thought",
         "0 thoughts",
     ]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_control_characters_are_spelt_out(view: View) -> None:
+    chain = Chain("c")
+    add(chain, 1, "start \x1b]0;title\x07?")
+    add(chain, 2, "a\tb\n\x9b31m red \x00\x7f\r?", branch="b\x1b[2J", branch_from=1)
+    add(chain, 3, "\x1b[8m?", revises=1)
+    text = review(chain, view)
+    assert [char for char in text if not char.isprintable() and char not in "\t\n"] == []
+    assert "\\x1b" in text or view == "mermaid", "where they were stays visible"
+
+
+def test_a_thought_cannot_turn_a_mark_into_a_link() -> None:
+    chain = Chain("c")
+    add(chain, 1, "[end]: https://example.org")
+    add(chain, 2, "[revises 1]: https://example.org", revises=1, next_needed=False)
+    headings = [line for line in review(chain, "markdown").split("\n") if line.startswith("#")]
+    assert headings[1:] == ["## Thought 1 of 4 (revised by 2)", "## Thought 2 of 4 (revises 1; end)"]
 
 
 @settings(deadline=None)

@@ -102,6 +102,19 @@ async def test_a_store_that_cannot_be_used_is_explained_without_its_path(tmp_pat
     assert other.read_text() == "# Mine\n"
 
 
+async def test_a_store_that_becomes_another_file_is_explained_and_left_alone(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    async with connect(build(store=str(store))) as client:
+        handle = (await noted(client, 1))["thinkingId"]
+        store.write_text("# Mine\n")
+        results = [
+            await think(client, 2, thinkingId=handle),
+            await client.call_tool("review_thinking", {"thinkingId": handle}),
+        ]
+    assert all("it is a file of another kind" in text_of(result) for result in results)
+    assert store.read_text() == "# Mine\n"
+
+
 def test_thoughts_are_not_in_the_log_unless_it_is_asked_for() -> None:
     line = (
         b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",'

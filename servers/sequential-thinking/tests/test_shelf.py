@@ -127,6 +127,17 @@ def test_a_chain_that_nobody_adds_to_expires() -> None:
     assert shelf.known_to("ann") == []
 
 
+def test_a_chain_that_expires_while_nobody_thinks_is_a_change_and_is_said_to_whoever_thinks_next() -> None:
+    clock = Clock()
+    shelf = Shelf(limits=Limits(age=100), clock=clock)
+    old = shelf.add(step(1), ANN)
+    assert shelf.refresh() == []
+    clock.now += 101
+    assert shelf.refresh() == [old.id]
+    assert shelf.refresh() == []
+    assert f"of yours {old.id}" in shelf.add(step(1), ANN).note
+
+
 def test_the_oldest_thoughts_of_a_full_chain_go_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mcp_server_sequential_thinking.thoughts.MAX_THOUGHTS", 3)
     shelf = Shelf()
@@ -157,9 +168,9 @@ def test_ten_thousand_chains_and_peers_leave_bounded_traces() -> None:
 def test_handles_are_short_and_cannot_be_guessed() -> None:
     handles = {new_handle() for _ in range(1000)}
     assert len(handles) == 1000
-    assert all(len(handle) == 16 and handle.isalnum() and handle.islower() for handle in handles)
-    used = {handle[place] for handle in handles for place in (0, 7, 15)}
-    assert len(used) == 32, "five random bits in every place: eighty in all"
+    assert all(len(handle) == 26 and handle.isalnum() and handle.islower() for handle in handles)
+    used = [{handle[place] for handle in handles} for place in range(26)]
+    assert [len(letters) for letters in used] == [32] * 25 + [8], "25 times five random bits, and three"
 
 
 def _is_held(shelf: Shelf, handle: str) -> bool:

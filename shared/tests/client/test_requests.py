@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp_server_core import Answers, Client, ConnectionLost, McpError, RequestTimeout
-from mcp_server_core.client.client import MAX_ROUNDS
+from mcp_server_core.client.client import MAX_PAGES, MAX_ROUNDS
 from mcp_server_core.protocol.messages import Json
 from mcp_server_core.protocol.revisions import Revision
 
@@ -608,3 +608,25 @@ async def test_the_timeout_of_one_request_leaves_the_others_alone() -> None:
 
         tasks.start_soon(hurry)
         assert await client.call_tool("patient") == DONE
+
+
+async def test_a_list_without_end_is_given_up() -> None:
+    async def script(wire: Wire) -> None:
+        for _ in range(MAX_PAGES):
+            await wire.reply(await wire.expect("tools/list"), {"tools": [], "nextCursor": "again"})
+        await wire.until_gone()
+
+    async with client_of(script, stateless=False) as (client, _):
+        with pytest.raises(McpError, match="pages"):
+            await client.list_tools()
+
+
+@pytest.mark.parametrize("page", [{}, {"tools": "none"}, {"tools": None}])
+async def test_a_list_that_is_none_is_an_error(page: Json) -> None:
+    async def script(wire: Wire) -> None:
+        await wire.reply(await wire.expect("tools/list"), page)
+        await wire.until_gone()
+
+    async with client_of(script, stateless=False) as (client, _):
+        with pytest.raises(McpError, match="tools/list holds no tools"):
+            await client.list_tools()

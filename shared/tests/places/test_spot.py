@@ -404,3 +404,15 @@ def test_a_writable_place_inside_a_read_only_one_can_be_changed(
     places = opened(Grant(str(trees.inside), writable=False), trees.inside / "sub", engine=engine)
     replace(places.resolve(f"{trees.inside}/sub/b.txt"), b"new")
     assert (trees.inside / "sub" / "b.txt").read_bytes() == b"new"
+
+
+def test_a_directory_that_holds_an_allowed_one_stays_where_it_is(
+    trees: Trees, opened: Open, engine: Engine
+) -> None:
+    deep = Grant(f"{trees.inside}/sub/deep", writable=False)
+    places = opened(trees.inside, deep, engine=engine)
+    with pytest.raises(Refused, match="'sub' holds an allowed directory"):
+        places.resolve("sub").rename_to(places.resolve("elsewhere"))
+    assert names(trees.inside) == ["a.txt", "sub"]
+    places.resolve("sub/b.txt").rename_to(places.resolve("b.txt"))
+    assert names(trees.inside / "sub") == ["deep"]

@@ -62,10 +62,6 @@ NOT_JSON = {
     "raw NUL in a string": b'"\x00"',
     "NUL": b"\x00",
     "unknown escape": b'"\\x41"',
-    "lone high surrogate": b'"\\ud800"',
-    "lone low surrogate": b'"\\udc00"',
-    "swapped surrogates": b'"\\udc00\\ud800"',
-    "lone surrogate as key": b'{"\\ud800": 1}',
     "stray continuation byte": b'"\x80"',
     "overlong slash": b'"\xc0\xaf"',
     "surrogate in UTF-8": b'"\xed\xa0\x80"',
@@ -86,6 +82,23 @@ def test_what_is_not_json_is_a_parse_error(text: bytes) -> None:
     with pytest.raises(ParseError) as caught:
         decode(text)
     assert caught.value.code == PARSE_ERROR == -32700
+
+
+HALVES = {
+    "a high half": (b'"a\\ud83d"', "a\ufffd"),
+    "a low half": (b'"\\uDE00 b"', "\ufffd b"),
+    "halves in the wrong order": (b'"\\udc00\\ud800"', "\ufffd\ufffd"),
+    "a half before a whole": (b'"\\ud83d\\ud83d\\ude00"', "\ufffd\U0001f600"),
+    "a half as key": (b'{"\\ud800": 1}', {"\ufffd": 1}),
+    "a backslash before what looks like a half": (b'["\\\\ud83d", "\\ud83d"]', ["\\ud83d", "\ufffd"]),
+}
+
+
+@pytest.mark.parametrize(("text", "value"), HALVES.values(), ids=HALVES.keys())
+def test_half_a_character_is_read_as_unreadable_and_spoils_nothing_else(text: bytes, value: object) -> None:
+    # E-10: else the request's id is lost, and its sender waits for ever
+    assert decode(text) == value
+    assert decode(memoryview(text)) == value
 
 
 def nested(depth: int) -> bytes:

@@ -132,6 +132,15 @@ async def test_a_failure_to_open_is_logged(caplog: pytest.LogCaptureFixture) -> 
     assert "the disk is on fire" in caplog.text
 
 
+async def test_a_failure_that_was_foreseen_is_logged_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    life = Life(error=ToolError("the folder is gone"))
+    async with talk(serving(life.part, state=life.open), NEWEST) as peer:
+        await peer.call("look")
+    (record,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert record.getMessage().endswith(" could not start: the folder is gone")
+    assert record.exc_info is None
+
+
 async def test_a_state_that_fails_while_it_closes_is_logged_and_nothing_worse(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

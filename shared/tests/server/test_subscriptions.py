@@ -12,6 +12,7 @@ from mcp_server_core.errors import LocalProtocolError
 from mcp_server_core.protocol.messages import Json, RequestId
 from mcp_server_core.protocol.revisions import Revision
 from mcp_server_core.server.connection import MAX_LISTENERS
+from mcp_server_core.server.subscriptions import MAX_URIS
 from mcp_server_core.testing import wire
 from mcp_server_core.transports.memory import BUFFERED
 
@@ -206,6 +207,26 @@ async def test_the_acknowledgement_names_what_was_accepted(wanted: Json, accepte
 async def test_a_malformed_filter_is_refused(params: Json) -> None:
     async with talk(serving(notes()), NEWEST) as peer:
         assert (await peer.error("subscriptions/listen", params))["code"] == -32602
+
+
+async def test_a_listen_stream_watches_no_more_than_so_many_resources() -> None:
+    async with talk(serving(notes()), NEWEST) as peer:
+        wanted = [f"note:///{number}" for number in range(MAX_URIS + 1)]
+        params = {"notifications": {"resourceSubscriptions": wanted}}
+        assert (await peer.error("subscriptions/listen", params))["code"] == -32602
+        _, found = await listen(peer, resourceSubscriptions=wanted[1:])
+        assert found == {"resourceSubscriptions": wanted[1:]}
+
+
+async def test_a_session_watches_no_more_than_so_many_resources() -> None:
+    async with talk(serving(notes()), "2025-11-25") as peer:
+        for number in range(MAX_URIS):
+            await peer.result("resources/subscribe", {"uri": f"note:///{number}"})
+        error = await peer.error("resources/subscribe", {"uri": "note:///more"})
+        assert error["code"] == -32602
+        await peer.result("resources/subscribe", {"uri": "note:///0"})
+        await peer.result("resources/unsubscribe", {"uri": "note:///0"})
+        await peer.result("resources/subscribe", {"uri": "note:///more"})
 
 
 @pytest.mark.parametrize("id", [0, 7, "7", "", "a b"])

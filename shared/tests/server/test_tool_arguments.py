@@ -232,6 +232,11 @@ async def test_a_member_that_is_missing_inside_a_list_is_named_with_what_it_expe
     assert "missing" in sentence
 
 
+async def test_a_member_that_does_not_exist_is_named_with_those_that_do() -> None:
+    sentence = await refused(list[Edit], [{"old": "a", "new": "b", "by": "me"}])
+    assert sentence == "Argument `value.0` has no field `by`; it takes: old, new."
+
+
 async def test_a_refusal_of_a_union_names_the_argument_and_not_its_branches() -> None:
     sentence = await refused(int | list[str], {})
     assert "`value`" in sentence

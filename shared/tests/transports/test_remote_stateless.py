@@ -1,5 +1,6 @@
 """The client's HTTP channel in the stateless era: lone POSTs, mirrored headers, streams that mean one request."""
 
+import gzip
 import logging
 from typing import Any
 
@@ -318,6 +319,18 @@ async def test_a_reply_over_the_limit_fails_its_request(kind: str) -> None:
     async with serve(modern(tools_list=huge)) as site, Client(http(site.url, limit=4000)) as client:
         with pytest.raises(ConnectionLost):
             await client.list_tools()
+
+
+async def test_a_reply_that_could_grow_is_not_unpacked() -> None:
+    packed = gzip.compress(gzip.compress(b'"' + b"x" * 20_000_000))
+
+    async def bomb(exchange: Exchange) -> None:
+        await exchange.reply(200, packed, content_type="application/json", content_encoding="gzip, gzip")
+
+    async with serve(modern(tools_list=bomb)) as site, Client(http(site.url)) as client:
+        with pytest.raises(ConnectionLost, match="compresses"):
+            await client.list_tools()
+    assert {heard.headers["accept-encoding"] for heard in site.heard} == {"identity"}
 
 
 async def test_a_server_out_of_reach_is_a_lost_connection() -> None:

@@ -30,7 +30,10 @@ def read_allowance(text: str) -> Allowance:
         host, port = head, int(tail)
     host = host.removeprefix("[").removesuffix("]")
     try:
-        return Allowance(None, ip_network(host), port)
+        network = ip_network(host)
+        if network.num_addresses == 1:
+            network = ip_network(meant(network.network_address))  # in whatever form the address is written
+        return Allowance(None, network, port)
     except ValueError:
         pass
     if not host or "/" in host or ":" in host:

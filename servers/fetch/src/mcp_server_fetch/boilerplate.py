@@ -87,6 +87,10 @@ _WORDS = {
         "hamburger",
     ),
 }
+_FORM_WORDS = {
+    *("comment", "comments", "commentform", "reply", "respond", "search", "searchform", "filter", "feedback"),
+    *("register", "loginform"),
+}
 # What readers came for, whatever else the name says: `content-with-sidebar`, `note-banner`.
 _SPARED_WORDS = {
     "content",
@@ -192,7 +196,9 @@ class Frame:
                 tag in ("span", "td") and measure.text < 300 and self._is_named(element, measure, in_content)
             )
         if tag == "form":
-            return measure.prose < 300
+            # The questions of a form within the content may be what the page is about.
+            named = _words(element) & (_WORDS | _FORM_WORDS)
+            return measure.prose < (30 if in_content and not named else 300)
         if tag in ("header", "footer", "aside"):
             return self._is_sectioning_frame(element, measure, in_content)
         if self._is_named(element, measure, in_content):
@@ -218,10 +224,7 @@ class Frame:
 
     def _is_named(self, element: HtmlElement, measure: Measure, in_content: bool) -> bool:
         """Whether class or id say so, and the text does not contradict it."""
-        names = f"{element.get('class') or ''} {element.get('id') or ''}"
-        if len(names) < 3:
-            return False
-        words = {word.lower() for word in _SPLIT.split(names[:500])}
+        words = _words(element)
         if not words & _WORDS or words & _SPARED_WORDS:
             return False
         limit = 0.15 if in_content else 0.35
@@ -242,6 +245,12 @@ class Frame:
             return False
         short = measure.linked / measure.links < 60
         return measure.links >= 3 and measure.link_share > 0.66 and short
+
+
+def _words(element: HtmlElement) -> set[str]:
+    """The words in class and id."""
+    names = f"{element.get('class') or ''} {element.get('id') or ''}"
+    return {word.lower() for word in _SPLIT.split(names[:500])} if len(names) > 2 else set()
 
 
 def _is_related(element: HtmlElement) -> bool:

@@ -51,7 +51,12 @@ class GuardedTransport(httpx.AsyncBaseTransport):
             content=request.stream,
             extensions=request.extensions,
         )
-        answer = await pool.handle_async_request(sent)
+        try:
+            answer = await pool.handle_async_request(sent)
+        except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+            if pool is self._direct or isinstance(error.__cause__, ssl.SSLError):
+                raise
+            raise httpcore.ProxyError("it takes no connection") from None
         stream = _Stream(cast("AsyncIterable[bytes]", answer.stream))
         headers = [(name, value) for name, value in answer.headers if name.lower() not in _KEPT_FROM_HTTPX]
         extensions = {**answer.extensions, REDIRECT_TO: _header(answer, b"location")}

@@ -72,7 +72,7 @@ def _convert_source(job: Job, source: str) -> tuple[str, str, str, float]:
     write = {"markdown": to_markdown, "text": to_text, "html": to_html}[job["format"]]
     text = write(found.root)
     if found.stage == "shell":
-        text = "\n\n".join(part for part in (text, facts.description, facts.noscript) if part)
+        text = "\n\n".join(part for part in (text, facts.description) if part)
     return text, found.title, found.stage, found.coverage
 
 

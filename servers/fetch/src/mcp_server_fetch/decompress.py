@@ -48,6 +48,11 @@ class Body:
         if not self._cut:
             raise TooMuch(f"{what}, the most that is fetched.")
 
+    @property
+    def whole(self) -> bool:
+        """Whether the packing came to its end. A connection that was cut off looks like one that was closed."""
+        return self.full or not self._wire or not isinstance(self._feed, _Inflater) or self._feed.done
+
     def bytes(self) -> bytes:
         """All of it."""
         return b"".join(self._parts)
@@ -83,6 +88,11 @@ class _Inflater:
         self._bits = bits
         self._raw_tried = bits != 15
         self._inner = zlib.decompressobj(bits)
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing more has to come."""
+        return self._inner.eof
 
     def __call__(self, data: bytes, keep: Keep) -> None:
         while data:

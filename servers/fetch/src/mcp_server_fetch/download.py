@@ -60,6 +60,8 @@ class Document:
     validators: Validators
     max_age: float | None
     fetched: float
+    whole: bool = True
+    """False if the packing of the body ended too early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ class Downloader:
         except (httpcore.TimeoutException, httpx.TimeoutException):
             raise TooMuch(f"{origin_of(url)} does not answer; try again later.") from None
         except httpcore.ProxyError as error:
-            raise Unreachable(f"The proxy refused {url}: {error}.") from None
+            raise Unreachable(f"The proxy does not lead to {origin_of(url)}: {str(error)[:100]}.") from None
         except (httpcore.NetworkError, httpcore.ProtocolError, ssl.SSLError, OSError) as error:
             raise Unreachable(f"{origin_of(url)} could not be reached: {_reason(error)}.") from None
 
@@ -150,7 +152,7 @@ class Downloader:
             return read_url(target, url)
         if status >= 400 and not errand.failures:
             raise BadStatus(status, _status_message(url, response))
-        body = b"" if status == 304 else await self._body(response, errand)
+        body, whole = (b"", True) if status == 304 else await self._body(response, errand)
         media_type, charset = _content_type(response.headers.get("content-type", ""))
         return Document(
             asked=str(asked),
@@ -162,9 +164,10 @@ class Downloader:
             validators=_validators(response),
             max_age=_max_age(response.headers.get("cache-control", "")),
             fetched=time.time(),
+            whole=whole,
         )
 
-    async def _body(self, response: httpx.Response, errand: Errand) -> bytes:
+    async def _body(self, response: httpx.Response, errand: Errand) -> tuple[bytes, bool]:
         body = Body(
             response.headers.get("content-encoding", ""),
             wire_limit=self._limits.wire_bytes,
@@ -184,17 +187,25 @@ class Downloader:
                     break
                 if errand.progress is not None:
                     await errand.progress(done, total)
-        return body.bytes()
+        return body.bytes(), body.whole
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong, in words; never more than a line."""
+    """What went wrong, in words; never more than a line, and never the other side's own words."""
     text = " ".join(str(error).split())
     if isinstance(error, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in text:
         detail = re.sub(r"^.*certificate verify failed:? ?|\s*\(_ssl.*$", "", text)
         return f"its certificate is not trusted ({detail or 'unknown issuer'}); --ca-file adds an authority"
     if "ERR_RESOURCE" in text or "Receive buffer too long" in text or "header" in text.lower():
         return "its headers are too large or malformed"
+    if isinstance(error, httpcore.ProtocolError):
+        if "disconnected" in text:
+            return "it hung up without an answer"
+        return (
+            "it hung up in the middle"
+            if "complete message" in text
+            else "it does not speak HTTP as it should"
+        )
     return text[:200].rstrip(".") or "the connection failed"
 
 

@@ -4,8 +4,9 @@
 2. body      all of the page but its frame
 3. page      everything a reader sees
 4. hidden    also what is hidden, for pages that hide their text until a script has run
-5. data      the text of the article from the data for search engines
-6. shell     nothing: a script would have to build the page
+5. noscript  what the page has for readers without scripts
+6. data      the text of the article from the data for search engines
+7. shell     nothing: a script would have to build the page
 
 A page that is nested too deeply for a parser is not its business: conversion.py then takes the text alone.
 """
@@ -23,7 +24,7 @@ from .hidden import find_hidden, read_rules
 from .measures import Measures
 from .tree import clean_body, parse, remove
 
-Stage = Literal["main", "body", "page", "hidden", "data", "shell"]
+Stage = Literal["main", "body", "page", "hidden", "noscript", "data", "shell"]
 _WAITING = re.compile(
     r"\W*(?:loading|please wait|.{0,80}(?:enable|requires?|needs?) javascript.{0,80})\W*", re.IGNORECASE
 )
@@ -57,37 +58,41 @@ def extract(source: str) -> tuple[Extract, Facts]:
     body = clean_body(root)
     hidden = _take_out_hidden(body, facts.styles)
     visible = Measures(body).of(body).text
-    hidden_text = sum(length for _, length in hidden)
-    if visible < _LITTLE and hidden_text > 2 * visible + _LITTLE:
-        _put_back(hidden)
-        return Extract(body, "hidden", 1.0, facts.title, visible), facts
+    if visible < _LITTLE and hidden > 2 * visible + _LITTLE:
+        return Extract(clean_body(parse(source)[0]), "hidden", 1.0, facts.title, visible), facts
+    unscripted = _for_readers_without_scripts(facts)
+    length = Measures(unscripted).of(unscripted).text
+    if length > 2 * visible + _LITTLE or (length > max(visible, _LITTLE) and _waits_for_script(body)):
+        return Extract(unscripted, "noscript", 1.0, facts.title, length), facts
     if visible < _LITTLE and (not visible or (facts.scripts and _waits_for_script(body))):
         return _without_text(body, facts, visible), facts
     return _main(body, facts, visible), facts
 
 
-Removed = list[tuple[tuple[HtmlElement, HtmlElement, int], int]]
+def _for_readers_without_scripts(facts: Facts) -> HtmlElement:
+    """What stands in `noscript`, as a page of its own; without the request to turn scripts on."""
+    root = fragment_fromstring("<div></div>")
+    for part in facts.noscript:
+        part.tag, part.tail = "div", None
+        root.append(part)
+    for element in root.xpath(".//p|.//strong|.//div[not(*)]"):
+        if _WAITING.fullmatch(" ".join(element.text_content().split())[:300]):
+            remove(element)
+    return clean_body(root)
 
 
-def _take_out_hidden(body: HtmlElement, styles: str) -> Removed:
-    """Remove what is hidden; remembered with its place, for pages that hide everything."""
-    removed: Removed = []
+def _take_out_hidden(body: HtmlElement, styles: str) -> int:
+    """Remove what is hidden; how much text that was."""
     found = find_hidden(body, read_rules(styles))
     total = len(" ".join(body.text_content().split())) if found else 0
+    removed = 0
     for element, surely in found:
-        parent = element.getparent()
         length = len(" ".join(element.text_content().split()))
-        if parent is None or (not surely and length > _TOO_MUCH_TO_HIDE * total):
+        if element.getparent() is None or (not surely and length > _TOO_MUCH_TO_HIDE * total):
             continue
-        place = (parent, element, parent.index(element))
         remove(element)
-        removed.append((place, length))
+        removed += length
     return removed
-
-
-def _put_back(removed: Removed) -> None:
-    for (parent, element, index), _ in reversed(removed):
-        parent.insert(min(index, len(parent)), element)
 
 
 def _waits_for_script(body: HtmlElement) -> bool:
@@ -125,11 +130,11 @@ def _main(body: HtmlElement, facts: Facts, visible: int) -> Extract:
             remove(element)
     measures = Measures(body)
     left = measures.of(body).text
-    if left < 0.1 * visible or left < min(60, visible):
+    marked = _marked(body, measures)
+    if left < 0.1 * visible or left < min(60 if marked is None else 20, visible):
         # Nearly everything looked like frame: a page of links, or a page written in a way not thought of.
         whole = document_fromstring(kept).find("body")
         return Extract(body if whole is None else whole, "page", 1.0, facts.title, visible)
-    marked = _marked(body, measures)
     chosen = _densest(body, measures) if marked is None else marked
     stage: Stage = "body" if chosen is body else "main"
     size = measures.of(chosen).text

@@ -1,6 +1,7 @@
 """What a page says about itself, apart from its text: title, description, styles, data for search engines."""
 
 import json
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,8 @@ class Facts:
     base: str | None
     styles: str
     article: str
-    noscript: str
+    noscript: list[HtmlElement]
+    """What readers without scripts are given, where that is more than a word."""
     scripts: int
 
 
@@ -31,7 +33,7 @@ def read_facts(root: HtmlElement) -> Facts:
         base=root.xpath("string(//base/@href)") or None,
         styles="\n".join(style.text or "" for style in root.iter("style")),
         article=_article_body(root),
-        noscript=" ".join(" ".join(part.text_content().split()) for part in root.iter("noscript"))[:1000],
+        noscript=[deepcopy(part) for part in root.iter("noscript") if part.text_content().strip()],
         scripts=sum(1 for _ in root.iter("script")),
     )
 

@@ -13,10 +13,13 @@ from .soup import plant
 
 Tags = frozenset[str]
 _LANGUAGE = re.compile(r"(?:^|[\s-])(?:language|lang|highlight-source|brush:?)[-: ]\s*([A-Za-z0-9+#.]{1,20})")
+_LIST_STYLE = re.compile(r"list-style(?:-type)?\s*:\s*(lower|upper)-(alpha|latin|roman)", re.IGNORECASE)
 _HEADING = re.compile(r"h[1-6]")
 _CELLS = {"td", "th"}
 _ROW_GROUPS = ("thead", "tbody", "tfoot")
 _VERBATIM = {"pre", "code", "kbd", "samp"}
+# What makes a line of its own inside a block of code.
+_LINES = {"div", "p", "li", "tr", "br"}
 _BROKEN_LABEL = re.compile(r"\s*\n\s*(?:#+ )?")
 _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*){2,}")
 _SPACES = re.compile(r"[ \t\r\n]+")
@@ -68,6 +71,8 @@ class Converter(MarkdownConverter):
             if text:
                 parts.append(text)
         joined = "".join(parts) if "pre" in inside else _join(parts)
+        if "pre" in tags and name in _LINES:
+            return joined if joined.endswith("\n") else f"{joined}\n"
         convert = self.get_conv_fn_cached(name)
         return joined if convert is None else convert(node, joined, parent_tags=tags)
 
@@ -101,15 +106,17 @@ class Converter(MarkdownConverter):
             return "\n"
         mark = "- "
         if el.parent is not None and el.parent.name == "ol":
-            mark = f"{self._next_number(el.parent)}. "
+            mark = f"{_numeral(self._next_number(el.parent, el), el.parent)}. "
         lines = text.split("\n")
         indent = " " * len(mark)
         return mark + "\n".join([lines[0], *(indent + line if line else "" for line in lines[1:])]) + "\n"
 
-    def _next_number(self, parent: Tag) -> int:
-        start = str(parent.get("start") or "1")
-        number = self._numbers.get(id(parent), int(start) if start.isdecimal() and len(start) < 9 else 1)
-        self._numbers[id(parent)] = number + 1
+    def _next_number(self, parent: Tag, item: Tag) -> int:
+        number = self._numbers.get(id(parent))
+        if number is None:
+            number = _number(parent.get("start"), _length(parent) if parent.has_attr("reversed") else 1)
+        number = _number(item.get("value"), number)
+        self._numbers[id(parent)] = number - 1 if parent.has_attr("reversed") else number + 1
         return number
 
     def convert_pre(self, el: Tag, text: str, parent_tags: Tags) -> str:
@@ -117,7 +124,8 @@ class Converter(MarkdownConverter):
         if not text.strip():
             return ""
         if "_inline" in parent_tags:
-            return f" `{' '.join(text.split())}` "
+            lines = [f"`{line.rstrip()}`" for line in text.strip("\n").split("\n") if line.strip()]
+            return f" {'<br>'.join(lines)} " if parent_tags & _CELLS else f" `{' '.join(text.split())}` "
         ticks = max((len(run) for run in re.findall("`+", text)), default=0)
         fence = "`" * max(3, ticks + 1)
         return f"\n\n{fence}{_language(el)}\n{text.strip(chr(10)).rstrip()}\n{fence}\n\n"
@@ -129,7 +137,8 @@ class Converter(MarkdownConverter):
 
     def convert_summary(self, el: Tag, text: str, parent_tags: Tags) -> str:
         """The line of a fold that is always seen."""
-        return f"\n\n**{text.strip()}**\n\n" if text.strip() and "_inline" not in parent_tags else text
+        text = text.strip().lstrip("# ")
+        return f"\n\n**{text}**\n\n" if text and "_inline" not in parent_tags else text
 
     def convert_td(self, el: Tag, text: str, parent_tags: Tags) -> str:
         """A cell; a bar inside it would be read as its end."""
@@ -211,6 +220,49 @@ def _join(parts: list[str]) -> str:
         gap = len(inner) - len(text)
     joined.append("\n" * min(gap, 2))
     return "".join(joined)
+
+
+def _number(text: object, default: int) -> int:
+    digits = str(text or "")
+    return int(digits) if digits.isdecimal() and len(digits) < 9 else default
+
+
+def _length(items: Tag) -> int:
+    return sum(1 for child in items.contents if isinstance(child, Tag) and child.name == "li")
+
+
+def _numeral(number: int, items: Tag) -> str:
+    """A number as the list writes it: laws are quoted by such letters."""
+    kind = str(items.get("type") or "")
+    styled = _LIST_STYLE.search(str(items.get("style") or "")) if not kind else None
+    if styled:
+        kind = {"alpha": "a", "latin": "a", "roman": "i"}[styled.group(2).lower()]
+        kind = kind.upper() if styled.group(1).lower() == "upper" else kind
+    match kind:
+        case "a" | "A" if 0 < number <= 26:
+            return chr(ord(kind) + number - 1)
+        case "i" | "I" if 0 < number < 400:
+            return _roman(number).upper() if kind == "I" else _roman(number)
+        case _:
+            return str(number)
+
+
+def _roman(number: int) -> str:
+    written = ""
+    for value, letters in (
+        (100, "c"),
+        (90, "xc"),
+        (50, "l"),
+        (40, "xl"),
+        (10, "x"),
+        (9, "ix"),
+        (5, "v"),
+        (4, "iv"),
+        (1, "i"),
+    ):
+        written += letters * (number // value)
+        number %= value
+    return written
 
 
 def _language(pre: Tag) -> str:

@@ -5,7 +5,20 @@ import re
 from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] - compiled, without types
 from lxml.html import HtmlElement
 
-_KEPT_ATTRIBUTES = {"href", "src", "alt", "colspan", "rowspan", "start", "datetime", "lang", "dir"}
+_KEPT_ATTRIBUTES = {
+    "href",
+    "src",
+    "alt",
+    "colspan",
+    "rowspan",
+    "start",
+    "type",
+    "value",
+    "reversed",
+    "datetime",
+    "lang",
+    "dir",
+}
 
 
 def to_html(root: HtmlElement) -> str:

@@ -25,6 +25,7 @@ _PROSE = {
 }
 
 
+_SENTENCE_ENDS = (".", "!", "?", "\u2026", "\u3002", "\uff01", "\uff1f", "\u061f", "\u06d4", "\u0964")
 # A character of these scripts says about as much as three letters.
 _DENSE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
@@ -33,6 +34,12 @@ def weigh(text: str) -> int:
     """How much a piece of text says, in letters."""
     text = text.strip()
     return len(text) if text.isascii() else len(text) + 2 * len(_DENSE.findall(text))
+
+
+def _ends_a_sentence(element: HtmlElement) -> bool:
+    """Whether the text that stands in an element itself is one that a writer has finished."""
+    text = (element[-1].tail if len(element) else element.text) or ""
+    return text.rstrip()[-1:] in _SENTENCE_ENDS
 
 
 class Measure(NamedTuple):
@@ -75,7 +82,7 @@ class Measures:
                 linked, links = text, links + 1
             if tag in _PROSE:
                 prose = max(prose, text - linked)
-            elif own >= 80:
+            elif own >= 80 or (own >= 25 and _ends_a_sentence(element)):
                 prose += own  # text that stands in a bare div is prose too
             found[element] = (text, linked, links, prose)
 

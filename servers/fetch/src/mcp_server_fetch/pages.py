@@ -3,24 +3,19 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from .conversion import Format
 from .download import Document
 from .sniff import Kind
 
-_HEADING = re.compile(r"^(#{1,6}) +(.+?)\s*#*$", re.MULTILINE)
-_FENCE = re.compile(r"^(`{3,}|~{3,}).*?^\1`*\s*$", re.MULTILINE | re.DOTALL)
-_MARKUP = re.compile(r"\[([^\]]*)\]\([^)]*\)|[*_`]")
-
-
-class Rendering(NamedTuple):
-    """The page in one format, and how it came about."""
-
-    text: str
-    title: str = ""
-    stage: str = ""
-    coverage: float = 1.0
-    encoding: str = ""
+View = Literal["raw"] | Format
+# None of these can be made to look at the same text twice: a page is free to try.
+_LANDMARK = re.compile(r"^(?:#{1,6} |`{3,}|~{3,})[^\n]*", re.MULTILINE)
+_FENCE = re.compile(r"`{3,}|~{3,}")
+_MARKUP = re.compile(r"\[([^\[\]]*)\]\([^()]*\)|[*_`]")
+_MAX_HEADINGS = 5000
+_MAX_HEADING = 1000
 
 
 class Heading(NamedTuple):
@@ -31,6 +26,17 @@ class Heading(NamedTuple):
     start: int
 
 
+class Rendering(NamedTuple):
+    """The page in one format, and how it came about."""
+
+    text: str
+    title: str = ""
+    stage: str = ""
+    coverage: float = 1.0
+    encoding: str = ""
+    headings: Sequence[Heading] = ()
+
+
 @dataclass(slots=True)
 class Page:
     """A document, what it is, and the renderings made of it so far."""
@@ -38,9 +44,21 @@ class Page:
     document: Document
     kind: Kind
     media_type: str
-    renderings: dict[str, Rendering] = field(default_factory=dict[str, Rendering])
+    renderings: dict[View, Rendering] = field(default_factory=dict[View, Rendering])
     checked: float = 0.0
     """When it was last known to be current."""
+    earlier: dict[View, int] = field(default_factory=dict[View, int])
+    """What the texts of the copy before this one hashed to: somebody may have read its first slice."""
+
+    def form(self, view: View) -> View:
+        """The view that is made for the one asked for: text is text, and a PDF has no other form."""
+        return "raw" if self.kind == "text" else "markdown" if self.kind == "pdf" else view
+
+    def differs(self, view: View) -> bool:
+        """Whether the copy before this one had another text."""
+        form = self.form(view)
+        known = self.earlier.get(form)
+        return known is not None and known != hash(self.renderings[form].text)
 
     @property
     def size(self) -> int:
@@ -50,29 +68,48 @@ class Page:
 
 def outline(markdown: str) -> list[Heading]:
     """The headings, without what looks like one inside code."""
-    code = [found.span() for found in _FENCE.finditer(markdown)]
     headings: list[Heading] = []
-    at = 0
-    for found in _HEADING.finditer(markdown):
-        while at < len(code) and code[at][1] <= found.start():
-            at += 1
-        if at < len(code) and code[at][0] <= found.start():
-            continue
-        text = _MARKUP.sub(lambda mark: mark.group(1) or "", found.group(2)).strip()
-        if text:
-            headings.append(Heading(len(found.group(1)), text, found.start()))
+    fence = ""
+    for found in _LANDMARK.finditer(markdown):
+        line = found.group()
+        if line[0] != "#":
+            fence = _fence_after(line, fence)
+        elif not fence:
+            marks, _, rest = line[:_MAX_HEADING].partition(" ")
+            text = _MARKUP.sub(lambda mark: mark.group(1) or "", _without_end_marks(rest)).strip()
+            if text:
+                headings.append(Heading(len(marks), text, found.start()))
+                if len(headings) == _MAX_HEADINGS:
+                    break
     return headings
 
 
-def find_section(markdown: str, wanted: str) -> tuple[int, int] | None:
+def _fence_after(line: str, fence: str) -> str:
+    """The fence that is open behind a line: a block of code ends at one as long as that which began it."""
+    found = _FENCE.match(line)
+    marks = found.group() if found else ""
+    if not fence:
+        return marks
+    ends = marks.startswith(fence) and not line[len(marks) :].strip()
+    return "" if ends else fence
+
+
+def _without_end_marks(text: str) -> str:
+    """A heading may be closed by marks of its own: `## Title ##`. `## C#` is not."""
+    bare = text.rstrip()
+    ended = bare.rstrip("#")
+    return ended if not ended or ended.endswith(" ") else bare
+
+
+def find_section(made: Rendering, wanted: str) -> tuple[int, int] | None:
     """Where the section under a heading begins and ends. The best match: whole words, then a part of them."""
-    headings = outline(markdown)
+    headings = made.headings
     index = _match(headings, " ".join(wanted.split()).lstrip("# ").casefold())
     if index is None:
         return None
     chosen = headings[index]
     after = (heading.start for heading in headings[index + 1 :] if heading.level <= chosen.level)
-    return chosen.start, next(after, len(markdown))
+    return chosen.start, next(after, len(made.text))
 
 
 def _match(headings: Sequence[Heading], wanted: str) -> int | None:

@@ -4,10 +4,10 @@ import re
 from secrets import token_hex
 from typing import NamedTuple
 
-from .envelope import OVERHEAD, Slice, describe, shorten, wrap
-from .pages import Rendering, find_section, outline
+from .envelope import OVERHEAD, Slice, Told, describe, shorten, wrap
+from .pages import Rendering, View, find_section
 from .problems import FetchProblem
-from .web import Errands, View, Visit, Web
+from .web import Errands, Visit, Web
 
 
 class Wish(NamedTuple):
@@ -38,16 +38,25 @@ async def read(web: Web, url: str, wish: Wish, how: Errands) -> str | Picture:
     if page.kind == "binary":
         return _binary(visit)
     made = await web.render(page, wish.view)
-    return wrap(page, visit.freshness, made, cut(made, wish), new_mark(made.text))
+    return wrap(page, _told(visit, wish), made, cut(made, wish), new_mark(made.text))
+
+
+def _told(visit: Visit, wish: Wish) -> Told:
+    """What a reader has to know about the age of a slice: above all, that it may not fit to the one before."""
+    if wish.start > 0 and visit.freshness == "new":
+        return "again"
+    if wish.start > 0 and visit.page.differs(wish.view):
+        return "other"
+    return visit.freshness
 
 
 def cut(made: Rendering, wish: Wish) -> Slice:
     """The part of a text that was asked for; cut at the end of a line where that costs little."""
     text = made.text
     if wish.section:
-        place = find_section(text, wish.section)
+        place = find_section(made, wish.section)
         if place is None:
-            names = shorten([repr(heading.text) for heading in outline(text)], 1000)
+            names = shorten([repr(heading.text) for heading in made.headings], 1000)
             raise FetchProblem(
                 f"The page has no section {wish.section!r}; it has: {names or 'no headings at all'}."
             )
@@ -84,4 +93,4 @@ def _binary(visit: Visit) -> str:
 
 def room(length: int, max_chars: int, pages: int = 1) -> int:
     """How many characters of each page fit into one result."""
-    return max(200, min(length, max_chars // pages - OVERHEAD))
+    return min(length, max(200, max_chars // pages - OVERHEAD))

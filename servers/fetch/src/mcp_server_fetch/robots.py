@@ -10,7 +10,7 @@ import anyio
 import httpx
 
 from .download import Downloader, Errand
-from .problems import FetchProblem, Refused, UnknownHost
+from .problems import FetchProblem, Refused, UnknownHost, Unreachable
 from .settings import Limits
 from .urls import origin_of
 
@@ -48,10 +48,7 @@ class Robots:
         """Refused unless the site lets robots fetch this URL."""
         rules = await self._rules_of(url)
         if rules.problem is not None:
-            raise Refused(
-                f"{origin_of(url)}/robots.txt {rules.problem}, which means that robots must not fetch from there now. "
-                f"{_WAY_OUT}"
-            )
+            raise Refused(rules.problem)
         if rules.parser is not None and not rules.parser.can_fetch(str(url), self._token):
             raise Refused(f"The robots.txt of {origin_of(url)} does not let robots fetch {url}. {_WAY_OUT}")
 
@@ -103,21 +100,30 @@ class Robots:
             with anyio.fail_after(limits.robots_time):
                 found = await self._downloader.get(url, errand)
         except TimeoutError:
-            return self._failed("does not arrive")
+            return self._failed(url, "does not arrive")
         except (Refused, UnknownHost):
             if last == origin_of(url):
                 raise  # the page is on the same host, and cannot be had for the same reason
-            return self._failed("leads to an address that is not fetched from")
+            return self._failed(url, "leads to an address that is not fetched from")
+        except Unreachable as problem:
+            if last == origin_of(url):
+                # The page would fail like this too: a certificate, a proxy. That is what has to be mended.
+                return Rules(self._clock() + limits.robots_failure_age, None, str(problem))
+            return self._failed(url, "cannot be reached")
         except FetchProblem:
-            return self._failed("cannot be reached")
+            return self._failed(url, "cannot be reached")
         if found.status >= 500:
-            return self._failed(f"answers {found.status}")
+            return self._failed(url, f"answers {found.status}")
         if found.status >= 400:
             return Rules(self._clock() + limits.robots_age, None)
         return Rules(self._clock() + limits.robots_age, _parse(found.body))
 
-    def _failed(self, problem: str) -> Rules:
-        return Rules(self._clock() + self._limits.robots_failure_age, None, problem)
+    def _failed(self, url: httpx.URL, what: str) -> Rules:
+        return Rules(
+            self._clock() + self._limits.robots_failure_age,
+            None,
+            f"{origin_of(url)}/robots.txt {what}, which means that robots must not fetch from there now. {_WAY_OUT}",
+        )
 
 
 _WAY_OUT = (

@@ -11,7 +11,8 @@ _IMAGES = (
     (b"GIF89a", "image/gif"),
 )
 _HTML = re.compile(
-    rb"\s*(?:<!--.*?-->\s*|<\?xml[^>]*>\s*)*<(?:!doctype html|html|head|body|title|meta|script)\b",
+    # Atomic: comments in a row can be taken apart in more ways than anyone can try.
+    rb"\s*(?>(?:<!--.*?-->\s*|<\?xml[^>]*>\s*)*)<(?:!doctype html|html|head|body|title|meta|script)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _TEXT_TYPES = re.compile(

@@ -3,6 +3,7 @@
 import re
 from urllib.parse import urljoin, urlsplit
 
+from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] - compiled, without types
 from lxml.html import HtmlElement
 
 _ANCHOR_MARKS = {"#", "¶", "§", "🔗", "edit", "[edit]", "permalink", "link"}
@@ -22,9 +23,13 @@ _BLOCKS = {
     ),
     *("nav", "dialog", "search", "body", "legend", "article", "section"),
 }
+_MAX_COPIES = 20_000
+"""Cells added to the tables of one page. A page can ask for more than anyone can store."""
+_LONGEST_COPY = 200
 _TABLE_PARTS = {"table", "tbody", "thead", "tfoot", "tr", "td", "th"}
 _NO_PAGES = ("javascript:", "data:", "vbscript:", "blob:", "about:", "file:")
 _GUTTERS = {"linenos", "lineno", "gutter", "line-numbers", "line-number", "rouge-gutter", "linenodiv"}
+_IGNORED = re.compile(r"[\x00-\x1f]")  # as browsers do: `java\nscript:` is a scheme
 _FROM_SRCSET = re.compile(r"[^\s,]\S*")
 
 
@@ -40,7 +45,7 @@ class Links:
 
     def absolute(self, href: str) -> str | None:
         """Where an address leads; None if it is no page."""
-        href = href.strip()
+        href = _IGNORED.sub("", href).strip()
         low = href[:12].lower()
         if not href or low.startswith(_NO_PAGES):
             return None
@@ -55,14 +60,22 @@ class Links:
                 made = urljoin(self._base, href)
         except ValueError:
             return None
-        return made.replace(" ", "%20").replace("(", "%28").replace(")", "%29").replace("\n", "")
+        return made.replace(" ", "%20").replace("(", "%28").replace(")", "%29")
 
 
 def tidy(root: HtmlElement, links: Links) -> None:
     """Change the tree in place."""
+    if root.tag in _TABLE_PARTS:
+        root.tag = "div"  # the cell of a layout that holds the whole text
+    for element in list(root.iter("td", "div", "span", "pre")):
+        if element.get("class") in _GUTTERS and element is not root:
+            element.drop_tree()
+    room = _MAX_COPIES
     for table in list(root.iter("table")):
         if _is_layout(table):
             _unfold(table)
+        else:
+            room = _fill_rows(table, room)
     for element in list(root.iter()):
         tag = element.tag
         if tag == "a":
@@ -71,8 +84,6 @@ def tidy(root: HtmlElement, links: Links) -> None:
             _tidy_image(element, links)
         elif tag in _BLOCKS or "-" in tag:
             element.tag = "div"
-        elif element.get("class") in _GUTTERS and element is not root:
-            element.drop_tree()
 
 
 def _tidy_link(link: HtmlElement, links: Links) -> None:
@@ -137,6 +148,46 @@ def _holds_pages(table: HtmlElement, rows: list[HtmlElement]) -> bool:
     if len(rows) > 2:
         return False
     return len(table.xpath(".//td//p|.//td//h1|.//td//h2|.//td//ul")) > 2
+
+
+def _fill_rows(table: HtmlElement, room: int) -> int:
+    """A cell that spans rows stands in each of them: Markdown has no other way to say what belongs to what."""
+    spans: dict[int, tuple[int, HtmlElement]] = {}
+    for row in table.iter("tr"):
+        column = 0
+        for cell in [*(cell for cell in row if cell.tag in ("td", "th")), None]:
+            while column in spans:
+                left, spanning = spans.pop(column)
+                if room > 0:
+                    copy = _copy(spanning)
+                    row.append(copy) if cell is None else cell.addprevious(copy)
+                    room -= 1
+                if left > 1:
+                    spans[column] = (left - 1, spanning)
+                column += _span(spanning, "colspan")
+            if cell is not None:
+                if _span(cell, "rowspan") > 1:
+                    spans[column] = (_span(cell, "rowspan") - 1, cell)
+                column += _span(cell, "colspan")
+        for beyond in [place for place in spans if place >= column]:  # a row that is too short
+            left, spanning = spans.pop(beyond)
+            if left > 1:
+                spans[beyond] = (left - 1, spanning)
+    return room
+
+
+def _copy(cell: HtmlElement) -> HtmlElement:
+    copy = etree.Element(cell.tag)
+    if cell.get("colspan"):
+        copy.set("colspan", cell.get("colspan"))
+    text = " ".join(cell.text_content().split())
+    copy.text = text if len(text) <= _LONGEST_COPY else ""
+    return copy
+
+
+def _span(cell: HtmlElement, name: str) -> int:
+    text = cell.get(name) or "1"
+    return max(1, min(1000, int(text))) if text.isdecimal() and len(text) < 6 else 1
 
 
 def _unfold(table: HtmlElement) -> None:

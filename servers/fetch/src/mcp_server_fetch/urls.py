@@ -2,6 +2,7 @@
 
 import re
 from unicodedata import normalize
+from urllib.parse import unquote
 
 from httpx import URL, InvalidURL
 
@@ -13,6 +14,7 @@ MAX_URL = 8000
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _PORT_AFTER = re.compile(r"[^/]+:\d+(?:/|$)")
 _AUTHORITY = re.compile(r"(?<=//)[^/?#]*")
+_UP = re.compile(r"\.\.(?:[;\x00].*)?", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x20\x7f\\]")
 
 
@@ -31,7 +33,13 @@ def read_url(text: str, base: URL | None = None) -> URL:
         joined = URL(text) if base is None else base.join(text)
         return _canonical(joined)
     except (InvalidURL, ValueError, UnicodeError) as error:
-        raise Refused(f"{_shown(text)} is not a URL that can be fetched: {error}.") from None
+        if base is not None:
+            # The target is the web server's own text.
+            raise Refused(f"{base} redirects to something that is not a URL that can be fetched.") from None
+        reason = str(error).rstrip(".")
+        if reason.startswith("Invalid port"):
+            reason = "its port is no number from 1 to 65535"  # without what was meant as a password
+        raise Refused(f"{_shown(text)} is not a URL that can be fetched: {reason}.") from None
 
 
 def _with_scheme(text: str) -> str:
@@ -39,7 +47,8 @@ def _with_scheme(text: str) -> str:
     if text.startswith("//"):
         return f"https:{text}"
     found = _SCHEME.match(text)
-    if found is None or (_PORT_AFTER.match(text) and "." in text.partition(":")[0]):
+    host = text.partition(":")[0]
+    if found is None or (_PORT_AFTER.match(text) and ("." in host or host.lower() == "localhost")):
         return f"https://{text}"
     return text
 
@@ -99,21 +108,28 @@ def is_under(url: URL, prefix: str) -> bool:
         return False
     if (root.scheme, host_of(root), port_of(root)) != (url.scheme, host_of(url), port_of(url)):
         return False
-    base, path = _plain(root), _plain(url)
-    return path == base or path.startswith(base if base.endswith("/") else f"{base}/")
+    if url.path == root.path.removesuffix("/") != root.path:
+        return False
+    base, parts = _parts(root), _parts(url)
+    return parts[: len(base)] == base
 
 
-def _plain(url: URL) -> str:
-    """The path with its dots taken out, as web servers see it."""
+def _parts(url: URL) -> list[str]:
+    """The parts of the path, its dots taken out as the most generous of web servers would take them out.
+
+    Some of them decode twice, take a backslash for a slash, drop empty parts, or cut a part at `;` before they look.
+    """
     parts: list[str] = []
-    for part in url.path.split("/")[1:]:
-        if part == "..":
+    for part in unquote(unquote(url.path)).replace("\\", "/").split("/"):
+        if _UP.fullmatch(part):
             parts = parts[:-1]
-        elif part != ".":
+        elif part not in ("", "."):
             parts.append(part)
-    return "/" + "/".join(parts)
+    return parts
 
 
 def _shown(text: str) -> str:
     """A URL for an error message: bounded, and never with a password."""
-    return repr(re.sub(r"//[^/?#@]*@", "//", text)[:200])
+    head, at, tail = text[:MAX_URL].rpartition("@")
+    scheme = _SCHEME.match(head)
+    return repr((f"{scheme.group() if scheme else ''}//{tail}" if at else text)[:200])

@@ -9,7 +9,7 @@ from hashlib import sha256
 import anyio
 
 from .pages import Page
-from .problems import BadStatus, FetchProblem
+from .problems import BadStatus, FetchProblem, Refused, Unconvertible
 from .web import Web
 
 _LONGEST = 3600.0
@@ -26,12 +26,17 @@ class Watched:
         self._failures = 0
 
     async def changes(self) -> AsyncGenerator[None]:
-        """Yields each time the page has changed. Never ends by itself."""
-        self._page = self._web.peek(self._url)
-        if self._page is not None:
-            # Whoever subscribes has read this copy: a change since then is news.
-            self._seen = await self._digest(self._page)
-        else:
+        """Yields each time the page has changed. Ends only if there can be no such page."""
+        try:
+            # Whoever subscribes has read the copy, if there is one: a change since then is news.
+            self._page = self._web.peek(self._url)
+            if self._page is not None:
+                self._seen = await self._digest(self._page)
+        except Unconvertible:
+            pass
+        except Refused:
+            return  # not a URL: there is nothing to watch
+        if not self._seen:
             await self._look()
         while True:
             await anyio.sleep(self.interval)

@@ -14,17 +14,15 @@ from . import __version__
 from .cache import Cache
 from .charset import clean, decode
 from .client import open_client
-from .conversion import Format
 from .converting import Converters, open_converters
 from .download import NO_VALIDATORS, Downloader, Errand, Progress
-from .pages import Page, Rendering
+from .pages import Page, Rendering, View, outline
 from .problems import Refused, Unconvertible
 from .robots import Robots
 from .settings import Settings
 from .sniff import sniff
 from .urls import is_under, read_url
 
-View = Literal["raw"] | Format
 Freshness = Literal["new", "unchanged", "copy"]
 
 
@@ -79,6 +77,8 @@ class Web:
             return Visit(known, "unchanged")
         kind, media_type = sniff(document.body, document.media_type)
         page = Page(document, kind, media_type, checked=time.time())
+        if known is not None:
+            page.earlier = {view: hash(made.text) for view, made in known.renderings.items()}
         self._keep(key, page)
         return Visit(page, "new")
 
@@ -98,10 +98,13 @@ class Web:
 
     async def render(self, page: Page, view: View) -> Rendering:
         """The page as text; made once for each view."""
-        view = "raw" if page.kind == "text" else "markdown" if page.kind == "pdf" else view
-        made = page.renderings.get(view)
+        form = page.form(view)
+        made = page.renderings.get(form)
         if made is None:
-            made = page.renderings[view] = await self._make(page, view)
+            made = await self._make(page, form)
+            # Looking for headings takes a moment in a long text, and others must not wait for it.
+            headings = await to_thread.run_sync(outline, made.text, abandon_on_cancel=True)
+            made = page.renderings[form] = made._replace(headings=headings)
             self.cache.shrink()
         return made
 

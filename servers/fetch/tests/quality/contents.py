@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from .frames import (
     Site,
+    accelerated,
     app,
     bare,
     blog,
@@ -12,11 +13,13 @@ from .frames import (
     fading,
     hashed,
     hidden_at_first,
+    loose,
     metadata_only,
     semantic,
     shell,
     streamed,
     tabled,
+    unscripted,
 )
 
 
@@ -359,6 +362,53 @@ CONTENTS: tuple[Content, ...] = (
 
 «The site stays closed to climbers until the end of August, and walkers are asked to keep to the upper path.»""",
         stage="data",
+    ),
+    Content(
+        "statute",
+        loose,
+        "Act on the keeping of bees",
+        """<h1>«Act on the keeping of bees»</h1><p>«This act applies to every hive within the bounds of a village.»</p>
+<ol><li>«A keeper shall register each hive»<ol type="a"><li>«before the first of March;»</li><li>«after moving it, except»<ol type="i"><li>«within the same holding;»</li><li>«for less than three days.»</li></ol></li></ol></li>
+<li value="7">«The register is kept by the parish clerk.»</li></ol>""",
+    ),
+    Content(
+        "glossary",
+        loose,
+        "Words of the weaver",
+        """<h1>«Words of the weaver»</h1><dl><dt>«Warp»<dd>«The threads that are held under tension.»<dt>«Weft»<dt>«Woof»<dd>«The thread that is drawn through them.»<dd>«In some valleys, the shuttle itself.»</dl>
+<details><summary><h2>«Why is it called a heddle?»</h2></summary><p>«Nobody knows, but the word is older than the loom it hangs in.»</p></details>
+<form action="/ask"><fieldset><legend>«Ask the weaver»</legend><p>«Questions are answered on the first Sunday of the month.»</p><select><option>⟦Choose a country from this list of countries.⟧</option></select></fieldset></form>""",
+    ),
+    Content(
+        "compare-spans",
+        loose,
+        "Three stoves compared",
+        """<h1>«Three stoves compared»</h1><table><thead><tr><th rowspan="2">Stove<th colspan="2">Heat<tr><th>low<th>high</thead>
+<tbody><tr><td rowspan="2">«Number one, of cast iron»<td>«two hours on birch»<td>«four hours on beech»<tr><td>«one hour on spruce»<td>«not to be used»<tr><td>«Number two»<td colspan="2"><pre>«light(top)»
+«  wait(10)»</pre></table>
+<table class="highlight"><tr><td class="gutter"><pre>1
+2</pre></td><td class="code"><pre>«open(damper)»
+«shut(door)»</pre></td></tr></table>""",
+    ),
+    Content(
+        "short-divs",
+        bare,
+        "Town notices",
+        """<div class="k1"><div><a href="/">⟦Notices of the whole year⟧</a></div><div><a href="/b">⟦Meetings of the council⟧</a></div><div><a href="/c">⟦Where to find us⟧</a></div></div>
+<div class="k2"><div class="k3">«Works on Mill Lane»</div><div class="k4">«Mill Lane is closed from Tuesday.»</div><div class="k4">«Walkers may pass on the north side, but not between eight and noon, when the crane is in the road.»</div><div class="k4">«Buses go by the quay.»</div><div class="k4">«The baker is open as usual, and asks for patience, for his flour has to be carried from the square.»</div></div>""",
+    ),
+    Content(
+        "noscript",
+        unscripted,
+        "The ferry in winter",
+        """<article><h1>«The ferry in winter»</h1><p>«From November the ferry leaves on the hour and not at the half.»</p><p>«If the lake is frozen, a sledge takes the mail and no more than two passengers.»</p><ul><li>«Tickets are sold on board.»</li><li>«Dogs travel free.»</li></ul></article>""",
+        stage="noscript",
+    ),
+    Content(
+        "accelerated",
+        accelerated,
+        "How a lock works",
+        """<h1>«How a lock works»</h1><p>«A lock is a box of water with a door at each end, and never more than one of them is open.»</p><amp-img src="/lock.jpg" alt="«A barge between two gates»" width="4" height="3"></amp-img><amp-accordion><section><h2>«Who turns the crank?»</h2><p>«Whoever comes first, and most are proud of it.»</p></section></amp-accordion>""",
     ),
     Content(
         "app-shell",

@@ -135,6 +135,36 @@ def bare(title: str, main: str, lang: str = "en", attributes: str = "") -> str:
     return page(title, f"<body>{main}</body>", lang=lang, attributes=attributes)
 
 
+def loose(title: str, main: str, lang: str = "en", attributes: str = "") -> str:
+    """A page by hand, without the tags that may be left out: html, head and body."""
+    return f"""<!doctype html>
+<meta charset="utf-8">
+<title>{title}</title>
+<nav><ul>{NAV}</ul></nav>
+<main>{main}</main>
+<footer><ul>{MORE}</ul><p>© 2026 {LEGAL}</p></footer>
+"""
+
+
+def unscripted(title: str, main: str, lang: str = "en", attributes: str = "") -> str:
+    """An app that has its text ready for readers without scripts."""
+    body = f"""<body><header><nav>{NAV}</nav></header><div id="app"></div>
+<noscript><p>⟦Please enable JavaScript for the full experience.⟧</p>{main}</noscript>
+<footer>© 2026 {LEGAL}</footer><script src="/app.js"></script></body>"""
+    return page(title, body, lang=lang, attributes=attributes)
+
+
+def accelerated(title: str, main: str, lang: str = "en", attributes: str = "") -> str:
+    """A page made for phones, of elements of its own."""
+    head = (
+        "<style amp-boilerplate>body{-webkit-animation:-amp-start 8s steps(1,end) 0s 1 normal both}</style>"
+    )
+    body = f"""<body><amp-sidebar id="menu" layout="nodisplay"><ul>{NAV}</ul></amp-sidebar>
+<article>{main}<amp-ad width="300" height="250" type="x"><div placeholder>⟦The best shoes of the year are at our shop.⟧</div></amp-ad></article>
+<amp-consent layout="nodisplay"><p>{COOKIES}</p></amp-consent><footer><ul>{MORE}</ul><p>{LEGAL}</p></footer></body>"""
+    return page(title, body, head=head, lang=lang, attributes=attributes)
+
+
 def streamed(title: str, main: str, lang: str = "en", attributes: str = "") -> str:
     """An app whose content was sent ahead, hidden, and is put in place by a script."""
     body = f"""<body><div id="__next"><nav><a href="/">Home</a><a href="/blog">Blog</a></nav><template id="B:0"></template><p>Loading</p></div>

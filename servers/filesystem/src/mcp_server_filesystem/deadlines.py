@@ -154,6 +154,10 @@ def place_of(directories: list[str], path: str) -> str:
     """The directory that a path begins with, by its spelling: good enough to choose threads by."""
     if len(directories) == 1:
         return directories[0]
+    if path.startswith("file:"):
+        from mcp_server_core.places import parse_root
+
+        path = parse_root(path).path
     inside = [
         known for known in directories if path == known or path.startswith(known.rstrip(os.sep) + os.sep)
     ]

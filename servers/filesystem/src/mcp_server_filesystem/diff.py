@@ -8,6 +8,7 @@ from typing import NamedTuple
 from .editing import Change, patch
 
 _CONTEXT = 3
+_MARGIN = 2 * _CONTEXT + 2  # lines
 _MOST_COMPARED = 2_000  # lines of one change; a larger one is shown as taken out and put in
 
 
@@ -21,16 +22,67 @@ class _Swap(NamedTuple):
 
 def git_diff(name: str, text: str, changes: Sequence[Change]) -> str:
     """The changes of a text (line feeds only) in unified format; empty when there are none."""
-    lines = _lines(text)
-    swaps = [swap for region in _regions(lines, text, changes) for swap in _compare(lines, region)]
-    if not swaps:
-        return ""
-    said = [f"diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n"]
+    said: list[str] = []
     shift = 0
-    for group in _grouped(swaps):
-        said += _hunk(lines, group, shift)
-        shift += sum(len(swap.new) - (swap.end - swap.start) for swap in group)
-    return "".join(said)
+    for window in _windows(text, changes):
+        lines = _lines(text[window.start : window.end])
+        local = [
+            Change(change.start - window.start, change.end - window.start, change.text)
+            for change in window.changes
+        ]
+        swaps = [
+            swap
+            for region in _regions(lines, text[window.start : window.end], local)
+            for swap in _compare(lines, region)
+        ]
+        for group in _grouped(swaps):
+            said += _hunk(lines, group, window.above, shift)
+            shift += sum(len(swap.new) - (swap.end - swap.start) for swap in group)
+    return "".join([f"diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n", *said]) if said else ""
+
+
+class _Window(NamedTuple):
+    """Whole lines of the text around some changes, far enough that no hunk goes on outside."""
+
+    start: int
+    end: int
+    above: int  # lines before it
+    changes: list[Change]
+
+
+def _windows(text: str, changes: Sequence[Change]) -> Iterator[_Window]:
+    waiting: list[Change] = []
+    start = end = counted = above = 0
+    for change in changes:
+        first, last = _lines_back(text, change.start), _lines_on(text, change.end)
+        if waiting and first > end:
+            yield _Window(start, end, above, waiting)
+            waiting = []
+        if not waiting:
+            above += text.count("\n", counted, first)
+            start = counted = first
+        waiting.append(change)
+        end = last
+    if waiting:
+        yield _Window(start, end, above, waiting)
+
+
+def _lines_back(text: str, place: int) -> int:
+    """Where the line begins that is so far above a place that hunks below and above it never meet."""
+    for _ in range(_MARGIN):
+        place = text.rfind("\n", 0, place)
+        if place < 0:
+            return 0
+    return place + 1
+
+
+def _lines_on(text: str, place: int) -> int:
+    """The same downwards: where the line after that one begins, or the text ends."""
+    for _ in range(_MARGIN):
+        place = text.find("\n", place) + 1
+        if not place:
+            return len(text)
+    return place
 
 
 def _lines(text: str) -> list[str]:
@@ -88,7 +140,7 @@ def _grouped(swaps: list[_Swap]) -> Iterator[list[_Swap]]:
     yield group
 
 
-def _hunk(lines: list[str], group: list[_Swap], shift: int) -> list[str]:
+def _hunk(lines: list[str], group: list[_Swap], above: int, shift: int) -> list[str]:
     start = max(0, group[0].start - _CONTEXT)
     end = min(len(lines), group[-1].end + _CONTEXT)
     body: list[str] = []
@@ -100,7 +152,7 @@ def _hunk(lines: list[str], group: list[_Swap], shift: int) -> list[str]:
         at = swap.end
     body += (f" {line}" for line in lines[at:end])
     new = end - start + sum(len(swap.new) - (swap.end - swap.start) for swap in group)
-    head = f"@@ -{_range(start, end - start)} +{_range(start + shift, new)} @@\n"
+    head = f"@@ -{_range(above + start, end - start)} +{_range(above + start + shift, new)} @@\n"
     return [
         head,
         *(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in body),

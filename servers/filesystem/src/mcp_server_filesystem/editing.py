@@ -3,11 +3,12 @@
 Pure over text. An edit matches exactly, or else line by line with whitespace aside; it must match once.
 """
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from .nearest import describe_nearest
+from .nearest import MOST_LINES, describe_nearest
 from .text import newline_of
 
 _SHOWN_LINES = 10
@@ -48,12 +49,20 @@ class _Match(NamedTuple):
     line: int = 0  # of a match with whitespace aside
 
 
-def apply(text: str, edits: Sequence[Edit]) -> Edited:
-    """Make all edits, one after the other; Mismatch if one of them cannot be made."""
+def _go_on() -> None:
+    """Nobody stops a short edit."""
+
+
+def apply(text: str, edits: Sequence[Edit], step: Callable[[], None] = _go_on) -> Edited:
+    """Make all edits, one after the other; Mismatch if one of them cannot be made.
+
+    `step` is called before each of them, and may raise.
+    """
     ending = newline_of(text)
     flat = _flatten(text, ending)
     current, changes, notes = flat, list[Change](), list[str]()
     for number, edit in enumerate(edits, 1):
+        step()
         label = f"Edit {number} of {len(edits)}" if len(edits) > 1 else "The edit"
         found = _find(current, _flatten(edit.old, ending), _flatten(edit.new, ending), label)
         if found.line:
@@ -78,42 +87,46 @@ def _find(text: str, old: str, new: str, label: str) -> _Match:
         return _Match(places[0], places[0] + len(old), new)
     if places:
         raise Mismatch(_several(label, [text.count("\n", 0, place) + 1 for place in places]))
-    loose = _find_loosely(text, old, new)
+    if text.count("\n") >= MOST_LINES:
+        raise Mismatch(
+            f"{label} has no match: oldText is not in the file, which has too many lines to look for similar text."
+        )
+    lines, wanted = text.split("\n"), old.removesuffix("\n").split("\n")
+    loose = _find_loosely(lines, wanted)
     if len(loose) == 1:
-        return loose[0]
+        return _loose_match(lines, loose[0], wanted, old, new)
     if loose:
-        raise Mismatch(_several(f"{label}, with whitespace aside,", [match.line for match in loose]))
+        raise Mismatch(_several(f"{label}, with whitespace aside,", [at + 1 for at in loose]))
     raise Mismatch(f"{label} has no match: oldText is not in the file. {describe_nearest(text, old)}")
 
 
 def _occurrences(text: str, old: str) -> list[int]:
-    """Where it begins, overlapping ones included: replacing either would be a guess."""
+    """Where it begins, overlapping ones included: replacing either would be a guess. No more than can be shown."""
     places: list[int] = []
     place = text.find(old)
-    while place >= 0:
+    while place >= 0 and len(places) <= _SHOWN_LINES:
         places.append(place)
         place = text.find(old, place + 1)
     return places
 
 
 def _several(label: str, lines: list[int]) -> str:
-    shown = ", ".join(map(str, lines[:_SHOWN_LINES])) + (", ..." if len(lines) > _SHOWN_LINES else "")
-    return f"{label} matches {len(lines)} times (at lines {shown}): take more of the text around it into oldText."
+    shown = ", ".join(map(str, lines[:_SHOWN_LINES]))
+    times, more = (len(lines), "") if len(lines) <= _SHOWN_LINES else (f"more than {_SHOWN_LINES}", ", ...")
+    return f"{label} matches {times} times (at lines {shown}{more}): take more of the text around it into oldText."
 
 
 # --- with whitespace aside ---------------------------------------------------------------------------------------
 
 
-def _find_loosely(text: str, old: str, new: str) -> list[_Match]:
-    wanted = old.removesuffix("\n").split("\n")
+def _find_loosely(lines: list[str], wanted: list[str]) -> list[int]:
+    """The indexes of the lines at which it begins. No more than can be shown."""
     keys = [_key(line) for line in wanted]
     if not any(keys):
         return []
-    lines = text.split("\n")
-    have = [_key(line) for line in lines]
-    first = keys[0]
-    hits = [at for at, key in enumerate(have) if key == first and have[at : at + len(keys)] == keys]
-    return [_loose_match(lines, at, wanted, old, new) for at in hits]
+    # As one text, in which the search stays linear however much the lines repeat themselves.
+    have = "\n".join(["", *map(_key, lines), ""])
+    return [have.count("\n", 0, place) for place in _occurrences(have, "\n".join(["", *keys, ""]))]
 
 
 def _key(line: str) -> str:
@@ -241,9 +254,9 @@ def _restore(text: str, flat: str, ending: str, changes: list[Change]) -> str:
     return patch(text, moved)
 
 
-def _carriage_returns(text: str) -> list[int]:
+def _carriage_returns(text: str) -> Sequence[int]:
     """Where the line feeds of CR LF pairs stand in the flattened text."""
-    breaks: list[int] = []
+    breaks = array("L")
     place = text.find("\r\n")
     while place >= 0:
         breaks.append(place - len(breaks))

@@ -21,29 +21,43 @@ Step = Callable[[], None]
 """Called for each piece of work that is done; raises when nobody waits for the outcome any more."""
 
 
-def remove(spot: Spot) -> None:
+def _go_on() -> None:
+    """Tidying up is not stopped half-way."""
+
+
+def remove(spot: Spot, step: Step = _go_on) -> None:
     """Delete a file, or a directory with all that is in it, for good."""
     landing = spot.landing(follow=False, write=True)
     with spot.explained():
         if not stat.S_ISDIR(landing.stat().st_mode):
             spot.unlink()
             return
-    for name in spot.listdir():
-        _remove_entry(spot.child(name))
+    # No recursion: somebody else decides how deep it goes.
+    pending = _emptied(spot, step)
+    while pending:
+        inner = _emptied(pending[-1], step)
+        if inner:
+            pending += inner
+            continue
+        done = pending.pop()
+        with done.explained():
+            done.landing(follow=False, write=True).rmdir()
     spot.rmdir()
 
 
-def _remove_entry(spot: Spot) -> None:
-    landing = spot.landing(follow=False, write=True)
-    with spot.explained():
-        is_directory = stat.S_ISDIR(landing.stat().st_mode)
-        if not is_directory:
-            landing.unlink()
-            return
+def _emptied(spot: Spot, step: Step) -> list[Spot]:
+    """Remove what is in a directory, but for directories: those are what comes back."""
+    inner: list[Spot] = []
     for name in spot.listdir():
-        _remove_entry(spot.child(name))
-    with spot.explained():
-        landing.rmdir()
+        step()
+        entry = spot.child(name)
+        landing = entry.landing(follow=False, write=True)
+        with entry.explained():
+            if stat.S_ISDIR(landing.stat().st_mode):
+                inner.append(entry)
+            else:
+                landing.unlink()
+    return inner
 
 
 @contextmanager
@@ -62,7 +76,7 @@ def _beside(spot: Spot) -> Spot:
 
 
 def _directory(spot: Spot) -> tuple[int, int]:
-    landing = _beside(spot).landing(follow=False)
+    landing = spot.landing(follow=False)
     with spot.explained():
         return next(landing.lineage())
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 MAX_PATTERN = 1_000  # characters
-MAX_BRANCHES = 256  # of braces, multiplied out
+MAX_BRANCHES = 256  # of braces, multiplied out; of all exclusions together
 
 Matches = Callable[[str], object]
 
@@ -24,7 +24,8 @@ class Glob(NamedTuple):
 def compile_glob(pattern: str) -> Glob:
     """Compile one pattern; ValueError says what is wrong with it."""
     branches = [_relative(branch) for branch in expand_braces(pattern)]
-    by_path = re.compile("|".join(rf"(?:{path_regex(branch)})\Z" for branch in branches)).match
+    source = "|".join(rf"(?:{path_regex(branch)})\Z" for branch in branches)
+    by_path = re.compile(source, re.DOTALL).match  # a name may hold a line end
     tails = [branch.removeprefix("**/") for branch in branches]
     anywhere = all(branch.startswith("**/") for branch in branches) and not any("/" in tail for tail in tails)
     return Glob(_compile_names(tails) if anywhere else None, by_path)
@@ -34,7 +35,10 @@ def compile_exclusion(patterns: Iterable[str]) -> Matches | None:
     """One test of relative paths for patterns of which those without a slash mean a name at any depth."""
     sources: list[str] = []
     for pattern in patterns:
-        for branch in map(_relative, expand_braces(pattern)):
+        branches = expand_braces(pattern)
+        if len(sources) + len(branches) > MAX_BRANCHES:
+            raise ValueError(f"the patterns and their braces stand for more than {MAX_BRANCHES}")
+        for branch in map(_relative, branches):
             source = path_regex(branch.rstrip("/") or branch)
             sources.append(source if "/" in branch.rstrip("/") else f"(?:.*/)?{source}")
     return (
@@ -181,6 +185,9 @@ def _character_class(segment: str, start: int) -> tuple[str, int] | None:
         return None
     body = segment[at:end].replace("\\", "\\\\").replace("[", r"\[").replace("]", r"\]")
     body = body.replace("^", r"\^").replace("&", r"\&").replace("~", r"\~").replace("|", r"\|")
+    # Two hyphens in a row are a range that begins or ends with one; a later Python takes them for something else.
+    first, rest = (r"\-", body[1:]) if body.startswith("-") else ("", body)
+    body = first + rest.replace("--", r"-\-")
     source = rf"(?!/)[^{body}]" if negated else rf"(?!/)[{body}]"
     try:
         re.compile(source)

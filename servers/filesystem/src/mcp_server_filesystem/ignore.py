@@ -11,6 +11,8 @@ from typing import NamedTuple
 from .globs import is_suffix, path_regex, segment_regex
 
 MAX_RULES = 2_000  # of one file; what comes after is not read
+MAX_FILE = 1 << 17  # bytes of it that are read
+_LONGEST_RULE = 1_000  # characters; a longer one is nobody's, and takes long to compile
 # What version control and package managers keep for themselves. Nobody lists these by hand in small projects.
 USUALLY_IGNORED = frozenset({".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__"})
 
@@ -69,7 +71,7 @@ def parse_rules(text: str) -> list[Rule]:
     """The rules in the order of the file."""
     rules: list[Rule] = []
     for line in text.removeprefix("\ufeff").split("\n"):
-        rule = _parse_rule(line.removesuffix("\r"))
+        rule = _parse_rule(line.removesuffix("\r")) if len(line) <= _LONGEST_RULE else None
         if rule is not None:
             rules.append(rule)
         if len(rules) == MAX_RULES:

@@ -5,6 +5,7 @@ import stat
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from .naming import written_name
 from .walking import TRASH
 
 if TYPE_CHECKING:
@@ -52,6 +53,13 @@ def list_sizes(spot: "Spot") -> list[Entry]:
             size = 0 if kind == "directory" else seen.st_size
             found.append(Entry(entry.name, kind, size, seen.st_mtime))
     return sorted(entry for entry in found if entry.name != TRASH)
+
+
+def written(entries: list[Entry], folder: str) -> list[Entry]:
+    """The entries by name, with names that a result can carry."""
+    if all(entry.name.isprintable() for entry in entries):
+        return entries
+    return sorted(entry._replace(name=written_name(folder, entry.name)) for entry in entries)
 
 
 def sort_key(order: Order, entry: Entry) -> Key:

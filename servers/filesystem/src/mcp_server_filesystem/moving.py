@@ -27,6 +27,8 @@ from .entries import (
 from .writing import missing_parent
 
 MOST_ENTRIES = 20_000
+DEEPEST = 300
+"""Directories inside each other that are copied."""
 
 
 def copy(source: Spot, destination: Spot, step: Step) -> int:
@@ -44,6 +46,8 @@ def move(source: Spot, destination: Spot, step: Step) -> None:
     """Give a file, a directory or a link another name, on another disk too."""
     found = source.lstat()
     with missing_parent(destination):
+        if source.parts and stat.S_ISDIR(found.st_mode):
+            _refuse_inside(source, destination, "moved")
         try:
             with spot_turns(source, destination):
                 source.rename_to(destination)
@@ -82,7 +86,7 @@ class _Tree:
 
     def copy(self) -> list[tuple[Spot, Stamp]]:
         """Copy; the files that were copied, as they were."""
-        self._refuse_inside()
+        _refuse_inside(self._source, self._destination, "copied")
         with _hidden_directory(self._destination) as hidden:
             self._copy_directory(self._source, hidden.child("new"))
             with spot_turns(self._destination):
@@ -103,14 +107,11 @@ class _Tree:
             raise
         remove(gone)
 
-    def _refuse_inside(self) -> None:
-        inner = self._destination.landing(follow=False, write=True)
-        with self._source.explained():
-            found = self._source.stat()
-            if (found.st_dev, found.st_ino) in set(inner.lineage()):
-                raise ToolError(f"{shown(self._destination.given)} is inside the directory to be copied.")
-
     def _copy_directory(self, source: Spot, target: Spot) -> None:
+        if len(source.parts) - len(self._source.parts) > DEEPEST:
+            raise ToolError(
+                f"{shown(self._source.given)} goes more than {DEEPEST} directories deep: copy parts of it."
+            )
         target.mkdir(parents=False)
         for name in source.listdir():
             self._copy_entry(source.child(name), target.child(name))
@@ -137,6 +138,14 @@ class _Tree:
             copy_faithfully(source, target, found, self._step)
         else:
             copy_file(source, target, self._step)
+
+
+def _refuse_inside(source: Spot, destination: Spot, done: str) -> None:
+    inner = destination.landing(follow=False, write=True)
+    with source.explained():
+        found = source.stat()
+        if (found.st_dev, found.st_ino) in set(inner.lineage()):
+            raise ToolError(f"{shown(destination.given)} is inside the directory to be {done}.")
 
 
 def _set_mode(spot: Spot, found: os.stat_result) -> None:

@@ -1,6 +1,7 @@
 """The part of a text that most resembles what somebody looked for in vain, and how it differs.
 
-Pure over text. The work is bounded: a few thousand lines are compared closely, the rest only by equality.
+Pure over text. The work is bounded: a few hundred lines are compared closely, the rest only by equality, and a line
+that is repeated in what was looked for counts a few times at most.
 """
 
 from collections import Counter
@@ -8,7 +9,11 @@ from collections.abc import Sequence
 
 _LONGEST_SHOWN = 160
 _MOST_DIFFERENCES = 3
-_MOST_COMPARED = 5_000
+_MOST_GLANCED_AT = 10_000
+_MOST_COMPARED = 500
+_MOST_REPEATED = 8
+MOST_LINES = 300_000
+"""Lines of the longest text that is compared line by line: more would take hundreds of megabytes."""
 
 
 def describe_nearest(text: str, wanted: str) -> str:
@@ -27,8 +32,9 @@ def _by_equal_lines(keys: Sequence[str], sought: Sequence[str]) -> int | None:
     """Where most lines are the same as those looked for."""
     offsets: dict[str, list[int]] = {}
     for offset, key in enumerate(sought):
-        if len(key) > 2:  # a lone brace is everywhere
-            offsets.setdefault(key, []).append(offset)
+        known = offsets.setdefault(key, [])
+        if len(key) > 2 and len(known) < _MOST_REPEATED:  # a lone brace is everywhere
+            known.append(offset)
     votes: Counter[int] = Counter()
     for line, key in enumerate(keys):
         for offset in offsets.get(key, ()):
@@ -44,16 +50,18 @@ def _by_similar_line(keys: Sequence[str], sought: Sequence[str]) -> int | None:
     target = sought[offset][:_LONGEST_SHOWN]
     matcher = SequenceMatcher(None, b=target)
     best, found = 0.6, None
-    for line, key in _candidates(keys, len(target)):
+    compared = 0
+    alike = [(line, key) for line, key in enumerate(keys) if len(target) < len(key) * 3 < len(target) * 9]
+    for line, key in alike[:_MOST_GLANCED_AT]:
         matcher.set_seq1(key[:_LONGEST_SHOWN])
-        if matcher.real_quick_ratio() > best and matcher.quick_ratio() > best and matcher.ratio() > best:
+        if matcher.real_quick_ratio() <= best or matcher.quick_ratio() <= best:
+            continue
+        compared += 1
+        if matcher.ratio() > best:
             best, found = matcher.ratio(), line
+        if compared == _MOST_COMPARED:
+            break
     return None if found is None else max(0, found - offset)
-
-
-def _candidates(keys: Sequence[str], length: int) -> list[tuple[int, str]]:
-    alike = [(line, key) for line, key in enumerate(keys) if length < len(key) * 3 and len(key) < length * 3]
-    return alike[:_MOST_COMPARED]
 
 
 def _compare(lines: Sequence[str], sought: Sequence[str], at: int) -> str:

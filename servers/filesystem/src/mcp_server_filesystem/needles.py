@@ -50,6 +50,8 @@ class Expression:
             raise ValueError(f"is not a regular expression: {error}") from None
         except (RecursionError, OverflowError, MemoryError):
             raise ValueError("is too complex a regular expression") from None
+        if compiled.flags & regex.REVERSE:
+            raise ValueError("searches backwards: leave out (?r)")
         self._find: Callable[..., Any] = compiled.finditer
         self._seconds = seconds
 

@@ -11,7 +11,7 @@ import anyio
 from mcp_server_core import Contents, Context, Link, Registry, ResourceNotFound, Server, ToolError, fit_items
 
 from .deadlines import bounded
-from .listing import list_names
+from .listing import list_names, written
 from .media import sniff
 from .text import NotText, decode
 from .watcher import look, wait_for_changes
@@ -65,7 +65,8 @@ def _contents(data: bytes, name: str, fallback: str) -> Contents:
 
 
 def _names(spot: "Spot", budget: int) -> str:
-    names = [f"{entry.name}/" if entry.kind == "directory" else entry.name for entry in list_names(spot)]
+    entries = written(list_names(spot), spot.path)
+    names = [f"{entry.name}/" if entry.kind == "directory" else entry.name for entry in entries]
     page = fit_items(names, budget - 100, lambda name: len(name) + 1)
     more = (
         [] if page.next is None else [f"[{len(names) - page.next} more: list_directory pages through them]"]

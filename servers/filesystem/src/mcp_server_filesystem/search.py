@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .globs import Matches, compile_exclusion, compile_glob
 from .ignore import USUALLY_IGNORED
 from .jobs import Job
+from .naming import GROWTH, is_odd
 from .walking import Skipping, Visit, open_walker
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Found(NamedTuple):
     visited: int
     ignored: int
     unreadable: int
+    too_deep: int
 
 
 def search(
@@ -57,7 +59,8 @@ def search(
                 names = [name for name in names if name.removesuffix("/") > last]
             prefix = visit.prefix
             extra = len(prefix) + each + 4
-            left -= sum(map(len, names)) + len(names) * extra
+            growth = GROWTH if is_odd(prefix + "".join(names)) else 1
+            left -= (sum(map(len, names)) + len(names) * extra) * growth
             if left >= 0:
                 paths += [prefix + name for name in names] if prefix else names
                 why = job.exhausted
@@ -65,11 +68,11 @@ def search(
                     position = _end_of(visit)
                     break
                 continue
-            fitting = _fit(names, left, extra, at_least=not paths)
+            fitting = _fit(names, left, extra, growth, at_least=not paths)
             paths += [prefix + name for name in names[:fitting]]
             why, position = "the result is full", _before(visit, names, fitting)
             break
-        return Found(paths, position, why, job.count, walker.ignored, walker.unreadable)
+        return Found(paths, position, why, job.count, walker.ignored, walker.unreadable, walker.too_deep)
 
 
 def _matching(visit: Visit, by_name: Matches | None, by_path: Matches) -> list[str]:
@@ -90,12 +93,12 @@ def _plain(name: str) -> str:
     return name.removesuffix("/")
 
 
-def _fit(names: list[str], left: int, extra: int, *, at_least: bool) -> int:
+def _fit(names: list[str], left: int, extra: int, growth: int, *, at_least: bool) -> int:
     """How many of the names fit, when all of them together leave `left`, which is less than nothing."""
     count = len(names)
     while count > at_least and left < 0:
         count -= 1
-        left += len(names[count]) + extra
+        left += (len(names[count]) + extra) * growth
     return count
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .globs import Glob, compile_glob
 from .jobs import Job
 from .lines import Line, find_lines
+from .naming import GROWTH, is_odd
 from .needles import Expression, Needle, Plain
 from .walking import Skipping, Visit, Walker, open_walker
 
@@ -23,6 +24,7 @@ _DATALESS = 0x40000000  # macOS, st_flags
 _RECALL = 0x00400000 | 0x00040000  # Windows, st_file_attributes: on data access, on open
 _PASSING = (errno.ENOENT, errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.ENODEV, errno.EAGAIN)
 
+_LAST_LINE = 1 << 53  # behind every line of a file
 Position = list[str | int]  # path relative to the start, number of the last line that was told
 
 
@@ -48,12 +50,8 @@ class Hit(NamedTuple):
     def size(self, each: int) -> int:
         """About how many characters it takes to tell, when every path takes `each` besides its own."""
         around = self.line.before + self.line.after
-        return (
-            sum(map(len, around))
-            + len(self.line.text)
-            + (len(self.path) + each + 16) * (len(around) + 1)
-            + 40
-        )
+        path = len(self.path) * (GROWTH if is_odd(self.path) else 1)
+        return sum(map(len, around)) + len(self.line.text) + (path + each + 16) * (len(around) + 1) + 40
 
 
 class Hits(NamedTuple):
@@ -65,6 +63,7 @@ class Hits(NamedTuple):
     why: str
     ignored: int
     unreadable: int
+    too_deep: int
 
 
 def search_text(
@@ -88,8 +87,10 @@ def search_text(
                     if not tally.take(Hit(path, line)):
                         return tally.hits(walker)
                 tally.files += 1
-            why = job.exhausted
-            if why:
+                if why := job.exhausted:
+                    tally.stop(path, why)
+                    return tally.hits(walker)
+            if why := job.exhausted:
                 tally.stop(f"{visit.prefix}\U0010ffff", why)
                 break
         return tally.hits(walker)
@@ -110,7 +111,7 @@ class _Tally:
 
     def is_done(self, path: str) -> bool:
         """Whether an earlier search was beyond this file."""
-        return self._since is not None and _order(path) < self._since[0]
+        return self._since is not None and (_order(path), _LAST_LINE) <= self._since
 
     def take(self, hit: Hit) -> bool:
         """Add a line; False when there is no room for it."""
@@ -128,11 +129,11 @@ class _Tally:
 
     def stop(self, path: str, why: str) -> None:
         """Come back with what there is; go on behind this path."""
-        self._next, self._why = [path, 0], why
+        self._next, self._why = [path, _LAST_LINE], why
 
     def hits(self, walker: Walker | None = None) -> Hits:
-        ignored, unreadable = (walker.ignored, walker.unreadable) if walker else (0, 0)
-        return Hits(self._hits, self.files, self._next, self._why, ignored, unreadable)
+        left_out = (walker.ignored, walker.unreadable, walker.too_deep) if walker else (0, 0, 0)
+        return Hits(self._hits, self.files, self._next, self._why, *left_out)
 
 
 def _order(path: str) -> tuple[tuple[str, ...], str]:

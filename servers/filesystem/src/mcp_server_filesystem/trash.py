@@ -22,7 +22,7 @@ def discard(spot: Spot, step: Step) -> Spot | None:
     """Move something to the trash, and say where it is; None if it was there, and is gone for good now."""
     spot.lstat()
     if spot.parts[:1] == (TRASH,):
-        remove(spot)
+        remove(spot, step)
         return None
     if not spot.parts:
         raise Refused(f"{shown(spot.given)} is itself an allowed directory: it cannot be deleted.")

@@ -5,7 +5,7 @@ is not opened up says how many entries it has.
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, NotRequired
 
 from typing_extensions import TypedDict
@@ -13,15 +13,20 @@ from typing_extensions import TypedDict
 from .globs import compile_exclusion
 from .jobs import Job
 from .listing import Kind, kind_of
+from .naming import GROWTH, is_odd, written_name
 from .trails import Parts
-from .walking import MAX_DEPTH, Level, Skipping, Visit, Walker, open_walker
+from .walking import Level, Skipping, Visit, Walker, open_walker
 
 if TYPE_CHECKING:
     from mcp_server_core.places import Spot
 
 _FIELDS = len('{"name":"","type":"directory","children":[]},')
 _FILE_FIELDS = len('{"name":"","type":"file"},')
+_IGNORED_FIELDS = len(',"entries":1000,"hidden":"ignored"')
 _ENOUGH = 64  # characters left with which nothing more is tried
+DEEPEST = 24
+"""Levels of one tree. Each nests two deep in JSON, and there are clients that read no more than 64."""
+_FULL = "the result is full"
 
 
 class Node(TypedDict):
@@ -63,16 +68,17 @@ def grow(top: "Spot", shape: Shape, job: Job, *, budget: int) -> Tree:
     """The tree below a directory, in at most about `budget` characters of JSON."""
     skipping = Skipping(shape.ignoring, compile_exclusion(shape.excluded))
     with open_walker(top, job, skipping) as walker:
-        return _Growth(walker, job, shape.max_depth, budget).run()
+        return _Growth(walker, top.path, job, shape.max_depth, budget).run()
 
 
 class _Growth:
     """One tree while it grows."""
 
-    def __init__(self, walker: Walker, job: Job, max_depth: int | None, budget: int) -> None:
+    def __init__(self, walker: Walker, top: str, job: Job, max_depth: int | None, budget: int) -> None:
         self._walker = walker
+        self._top = top
         self._job = job
-        self._max_depth = MAX_DEPTH if max_depth is None else min(max_depth, MAX_DEPTH)
+        self._max_depth = DEEPEST if max_depth is None else min(max_depth, DEEPEST)
         self._left = budget
         self._waiting: deque[_Open] = deque()
         self._why = ""
@@ -87,26 +93,34 @@ class _Growth:
     def _open_first(self, visit: Visit) -> tuple[list[Node], int]:
         """The first level is shown as far as it fits, the others as a whole or not at all."""
         nodes = self._nodes(visit)
-        kept = len(nodes)
         cost = _cost(visit)
-        while kept and cost > self._left:
-            kept -= 1
-            cost -= len(nodes[kept]["name"]) + _FIELDS
-        self._left -= cost
-        if kept < len(nodes):
-            self._why = "the result is full"
-            shown = {id(node) for node in nodes[:kept]}
-            self._waiting = deque(item for item in self._waiting if id(item.node) in shown)
-        return nodes[:kept], len(nodes) - kept
+        if cost <= self._left:
+            self._left -= cost
+            return nodes, 0
+        kept = self._fitting(nodes)
+        self._why = _FULL
+        shown = {id(node) for node in kept}
+        self._waiting = deque(item for item in self._waiting if id(item.node) in shown)
+        return kept, len(nodes) - len(kept)
+
+    def _fitting(self, nodes: list[Node]) -> list[Node]:
+        for index, node in enumerate(nodes):
+            cost = _node_cost(node)
+            if cost > self._left:
+                return nodes[:index]
+            self._left -= cost
+        return nodes
 
     def _open(self, item: _Open) -> None:
         node, parts, levels = item
-        self._why = self._why or self._job.exhausted
-        if self._left < _ENOUGH or (self._why and self._why != "the result is full"):
-            self._why = self._why or "the result is full"
+        over = self._job.exhausted or (_FULL if self._left < _ENOUGH else "")
+        if over:
+            self._why = over
             node["hidden"] = "budget"
             return
         if len(parts) >= self._max_depth:
+            if self._max_depth == DEEPEST:
+                self._why = self._why or f"a tree has at most {DEEPEST} levels"
             self._hide(node, parts, "depth")
             return
         visit = self._walker.visit(parts, levels)
@@ -115,7 +129,7 @@ class _Growth:
             return
         cost = _cost(visit)
         if cost > self._left:
-            self._why = "the result is full"
+            self._why = _FULL
             node["entries"] = len(visit.directories) + len(visit.others) + len(visit.ignored)
             node["hidden"] = "budget"
             return
@@ -123,16 +137,19 @@ class _Growth:
         node["children"] = self._nodes(visit)
 
     def _nodes(self, visit: Visit) -> list[Node]:
-        nodes: list[Node] = [{"name": entry.name, "type": kind_of(entry)} for entry in visit.others]
+        folder = f"{self._top}/{visit.prefix}"
+        nodes: list[Node] = [
+            {"name": written_name(folder, entry.name), "type": kind_of(entry)} for entry in visit.others
+        ]
         if not visit.directories and not visit.ignored:
             return nodes
         waiting, parts, levels = self._waiting, visit.parts, visit.levels
         for name in visit.directories:
-            node: Node = {"name": name, "type": "directory"}
+            node: Node = {"name": written_name(folder, name), "type": "directory"}
             nodes.append(node)
             waiting.append(_Open(node, (*parts, name), levels))
         for name in visit.ignored:
-            node = {"name": name, "type": "directory"}
+            node = {"name": written_name(folder, name), "type": "directory"}
             nodes.append(node)
             self._hide(node, (*parts, name), "ignored")
         nodes.sort(key=_name)
@@ -150,36 +167,46 @@ def _name(node: Node) -> str:
 
 
 def _cost(visit: Visit) -> int:
-    """About how many characters of JSON the entries take."""
-    cost = len(visit.others) * _FILE_FIELDS + sum([len(entry.name) for entry in visit.others])
-    for names in (visit.directories, visit.ignored):
-        cost += sum(map(len, names)) + len(names) * (_FIELDS + 30 * (names is visit.ignored))
-    return cost
+    """About how many characters the entries take: as JSON, or as indented lines where that is more."""
+    indent = 2 * len(visit.parts)
+    names = "".join([*[entry.name for entry in visit.others], *visit.directories, *visit.ignored])
+    cost = len(names) + len(visit.others) * max(_FILE_FIELDS, indent)
+    if is_odd(names):
+        cost = GROWTH * (cost + len(visit.prefix))
+    directories = len(visit.directories) + len(visit.ignored)
+    return cost + directories * (_FIELDS + indent) + len(visit.ignored) * _IGNORED_FIELDS
 
 
-def outline(nodes: list[Node], shown: Callable[[str], str] = str) -> str:
+def _node_cost(node: Node) -> int:
+    """The same for one entry of the first level."""
+    if node["type"] != "directory":
+        return len(node["name"]) + _FILE_FIELDS
+    return len(node["name"]) + _FIELDS + ("hidden" in node) * _IGNORED_FIELDS
+
+
+def outline(nodes: list[Node]) -> str:
     """The tree as indented names; directories end with a slash."""
     lines: list[str] = []
-    _outline(nodes, "", lines, shown)
+    _outline(nodes, "", lines)
     return "\n".join(lines)
 
 
-def _outline(nodes: list[Node], indent: str, lines: list[str], shown: Callable[[str], str]) -> None:
+def _outline(nodes: list[Node], indent: str, lines: list[str]) -> None:
     deeper = f"{indent}  "
     for node in nodes:
         kind = node["type"]
         if kind == "file":
-            lines.append(f"{indent}{shown(node['name'])}")
+            lines.append(f"{indent}{node['name']}")
         elif kind == "directory":
-            lines.append(f"{indent}{shown(node['name'])}/{_remark(node)}")
+            lines.append(f"{indent}{node['name']}/{_remark(node)}")
             children = node.get("children")
             if children:
-                _outline(children, deeper, lines, shown)
+                _outline(children, deeper, lines)
         else:
-            lines.append(f"{indent}{shown(node['name'])} ({kind})")
+            lines.append(f"{indent}{node['name']} ({kind})")
 
 
-_REMARKS = {"ignored": "ignored", "depth": "not opened: maxDepth", "budget": "not opened: result full"}
+_REMARKS = {"ignored": "ignored", "depth": "not opened: depth", "budget": "not opened: result full"}
 
 
 def _remark(node: Node) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from .ignore import USUALLY_IGNORED, IgnoreFile
+from .ignore import MAX_FILE, USUALLY_IGNORED, IgnoreFile
 from .jobs import Job
 from .trails import Parts, Trail, open_trail
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 TRASH = ".mcp-trash"  # where deleted files wait to be restored: not part of the tree
 MAX_DEPTH = 500  # directories below the start; deeper ones are not entered
-_LONGEST_IGNORE_FILE = 1 << 20
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EMLINK)
 _NO_MORE_DESCRIPTORS = (errno.EMFILE, errno.ENFILE)
 Excluded = Callable[[str], object]
@@ -64,6 +63,7 @@ class Walker:
         self.job = job
         self.unreadable = 0
         self.ignored = 0
+        self.too_deep = 0
         self._skipping = skipping
         self._above = above
 
@@ -101,7 +101,9 @@ class Walker:
                 continue
             if parts >= since:
                 yield visit
-            if len(parts) < MAX_DEPTH:
+            if len(parts) >= MAX_DEPTH:
+                self.too_deep += len(visit.directories)
+            else:
                 inner = visit.levels
                 if parts >= since:
                     pending += [((*parts, name), inner) for name in reversed(visit.directories)]
@@ -143,7 +145,7 @@ class Walker:
         levels: tuple[Level, ...],
     ) -> Visit:
         if any(entry.name == ".gitignore" for entry in others):
-            rules = IgnoreFile(read_text(lambda: self.trail.open(parts, ".gitignore")))
+            rules = IgnoreFile(_read_rules(lambda: self.trail.open(parts, ".gitignore")))
             levels = (*levels, Level(rules, len(parts))) if rules else levels
         usually = self._skipping.usually
         ignored = [
@@ -176,18 +178,23 @@ def _is_ignored(parts: Parts, name: str, levels: tuple[Level, ...], *, is_direct
     return False
 
 
-def read_text(opened: Callable[[], int]) -> str:
-    """The text of a small file; empty when it cannot be read."""
+def _read_rules(opened: Callable[[], int]) -> str:
+    """The text of an ignore file, or the lines of its beginning; empty when it cannot be read."""
+    from mcp_server_core import ToolError
+
     try:
         fd = opened()
-    except OSError:
+    except (OSError, ToolError):
         return ""
     try:
-        return os.read(fd, _LONGEST_IGNORE_FILE).decode("utf-8", "surrogateescape")
+        data = os.read(fd, MAX_FILE)
     except OSError:
         return ""
     finally:
         os.close(fd)
+    if len(data) == MAX_FILE:
+        data = data[: data.rfind(b"\n") + 1]
+    return data.decode("utf-8", "surrogateescape")
 
 
 @contextmanager
@@ -200,15 +207,9 @@ def open_walker(top: "Spot", job: Job, skipping: Skipping = Skipping()) -> Gener
 
 def _levels_above(top: "Spot") -> tuple[Level, ...]:
     """The ignore files between the root of the place and the start."""
-    from mcp_server_core import ToolError
-
     levels: list[Level] = []
     for depth in range(len(top.parts)):
-        try:
-            text = top.at(*top.parts[:depth], ".gitignore").read_bytes(_LONGEST_IGNORE_FILE)
-        except ToolError:
-            continue
-        rules = IgnoreFile(text.decode("utf-8", "surrogateescape"))
+        rules = IgnoreFile(_read_rules(top.at(*top.parts[:depth], ".gitignore").open))
         if rules:
             levels.append(Level(rules, 0, top.parts[depth:]))
     return tuple(levels)

@@ -16,6 +16,7 @@ from mcp_server_core.places import Changed, Missing, Spot, Stamp, Written, repla
 from .blocks import read_chunks
 from .diff import git_diff
 from .editing import Edit, Edited, Mismatch, apply
+from .entries import Step
 from .reading import opened
 from .text import SAMPLE, Coding, NotText, Unencodable, decode, detect, newline_of
 
@@ -52,15 +53,21 @@ def append(spot: Spot, content: str, fallback: str) -> Written:
 
 
 def edit(
-    spot: Spot, edits: Sequence[Edit], *, fallback: str, expected: str | None = None, dry_run: bool = False
+    spot: Spot,
+    edits: Sequence[Edit],
+    step: Step,
+    *,
+    fallback: str,
+    expected: str | None = None,
+    dry_run: bool = False,
 ) -> Saved:
     """Make all edits in a file or none; what was not to be changed keeps its bytes."""
     if dry_run:
-        edited, _, _ = _edited(spot, edits, fallback, expected)
+        edited, _, _ = _edited(spot, edits, step, fallback, expected)
         return _saved(spot, edited)
     for attempt in range(_TRIES):
         with turn(spot):
-            edited, coding, stamp = _edited(spot, edits, fallback, expected)
+            edited, coding, stamp = _edited(spot, edits, step, fallback, expected)
             if not edited.changes:
                 return _saved(spot, edited)
             try:
@@ -118,7 +125,7 @@ def _style(spot: Spot, fd: int, fallback: str) -> tuple[Coding, str]:
 
 
 def _edited(
-    spot: Spot, edits: Sequence[Edit], fallback: str, expected: str | None
+    spot: Spot, edits: Sequence[Edit], step: Step, fallback: str, expected: str | None
 ) -> tuple[Edited, Coding, Stamp]:
     with opened(spot) as fd:
         found = os.fstat(fd)
@@ -129,7 +136,7 @@ def _edited(
         _check_digest(spot, data, expected)
     try:
         text, coding = decode(data, fallback=fallback)
-        return apply(text, edits), coding, Stamp.of(found)
+        return apply(text, edits, step), coding, Stamp.of(found)
     except NotText as error:
         raise ToolError(f"{shown(spot.given)} cannot be edited: {error}.") from None
     except Mismatch as error:

@@ -7,10 +7,11 @@ from .pages import cost, piece_of
 
 T = TypeVar("T")
 _LONG = 200
+_FEW = 5
 
 
 def shortened(items: Sequence[T], budget: int) -> tuple[list[T], bool]:
-    """The items as they are if they fit, else with long texts cut, else as many as fit; and whether it was cut."""
+    """The items as they are if they fit, else with long texts and lists cut, else as many as fit; and whether it was cut."""
     if _price(items) <= budget:
         return list(items), False
     kept: list[T] = []
@@ -36,4 +37,5 @@ def _cut(value: Any) -> Any:
         return value if len(value) <= _LONG else f"{piece_of(value, 0, _LONG)}... [{len(value)} characters]"
     if isinstance(value, dict):
         return {key: _cut(item) for key, item in value.items()}
-    return [_cut(item) for item in value]
+    more = [f"... [{len(value) - _FEW} more]"] if len(value) > _FEW else []
+    return [_cut(item) for item in value[:_FEW]] + more

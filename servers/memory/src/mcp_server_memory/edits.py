@@ -26,10 +26,10 @@ class Related(NamedTuple):
 
 
 class Added(NamedTuple):
-    """What each entity gained, and how many observations were there already."""
+    """What each entity gained, and the observations that were there already, each with its entity."""
 
     results: list[Grown]
-    ignored: int
+    ignored: list[tuple[str, str]]
 
 
 class Merged(NamedTuple):
@@ -78,13 +78,13 @@ def add_observations(additions: Sequence[Addition], draft: Draft) -> Added:
     """Add what is new; one entity that is unknown refuses them all."""
     known = _require(dict.fromkeys(one["entityName"] for one in additions), draft)
     results: list[Grown] = []
-    ignored = 0
+    ignored: list[tuple[str, str]] = []
     for one in additions:
         entity = known[one["entityName"]]
         new: list[str] = []
         for text in map(_text, one["contents"]):
             if draft.has_observation(entity, text):
-                ignored += 1
+                ignored.append((one["entityName"], text))
             else:
                 draft.add_observation(entity, text)
                 new.append(text)

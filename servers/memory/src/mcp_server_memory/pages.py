@@ -190,9 +190,14 @@ class _Filler:
         entity: Detailed = {"name": node.name, "entityType": node.type, "observations": []}
         self._entities.append(entity)
         self._left -= cost(node.name) + cost(node.type) + _OVERHEAD
+        if self._details:
+            entity["created"] = str(self._reader.created(node.id))
+            self._left -= _OVERHEAD
+            if begin == Position(keyed.key):
+                self._add_removed(node, entity, self._left // 3)
         kept = [] if begin.relations else self._add_observations(keyed, entity, begin)
         if self._details:
-            self._add_details(node, entity, kept)
+            entity["learned"] = [self._learned(node, observation) for observation in kept]
         if self.next is None:
             after = begin.after if begin.relations else 0
             self._add_edges(
@@ -205,6 +210,8 @@ class _Filler:
         for observed in self._reader.observations(keyed.node.id, begin.after):
             text, whole = observed.text, offset == 0
             price = cost(text) if len(text) < self._left else len(text) + 3
+            if self._details:
+                price += cost(self._learned(keyed.node, observed.id))
             if whole and price <= self._left:
                 entity["observations"].append(text)
                 self._left -= price
@@ -229,17 +236,19 @@ class _Filler:
         self._left -= cost(part) + _OVERHEAD
         return end
 
-    def _add_details(self, node: Node, entity: Detailed, kept: Sequence[int]) -> None:
-        entity["created"] = str(self._reader.created(node.id))
-        entity["learned"] = [str(learned) for learned in self._reader.learned(node.id, kept)]
-        self._left -= sum(map(cost, entity["learned"])) + 2 * _OVERHEAD
+    def _add_removed(self, node: Node, entity: Detailed, budget: int) -> None:
+        """What was taken out, the newest first; on the first page of an entity, and never all of the page."""
         for gone in self._reader.removed(node.id, _MOST_REMOVED):
-            text = piece_of(gone.observation, 0, max(self._left // 2, _SMALLEST_PIECE))
+            text = piece_of(gone.observation, 0, max(budget // 2, _SMALLEST_PIECE))
             line = f"{text} [learned {gone.learned}, removed {gone.removed}]"
-            if cost(line) > self._left:
+            budget -= cost(line)
+            if budget < 0:
                 break
             entity.setdefault("removed", []).append(line)
             self._left -= cost(line)
+
+    def _learned(self, node: Node, observation: int) -> str:
+        return ", ".join(map(str, self._reader.learned(node.id, [observation])))
 
     def _add_edges(self, edges: Iterable[Edge], begin: Position) -> None:
         # A page that goes on among relations takes at least one, so that going on gets somewhere.

@@ -50,6 +50,7 @@ class CreatedRelations(TypedDict):
 
 class AddedObservations(TypedDict):
     results: list[Grown]
+    ignored: NotRequired[list[str]]
     truncated: NotRequired[bool]
     change: NotRequired[int]
 

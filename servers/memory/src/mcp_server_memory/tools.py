@@ -29,14 +29,13 @@ COMFORTABLE = 40_000
 MOST_ENTITIES = 1_000
 LARGEST_IMPORT = 256 * 1024 * 1024
 
-Limit = Annotated[int, Arg("Entities per page", ge=1)]
-Cursor = Annotated[str | None, Arg("nextCursor of the last page")]
-Names = Annotated[list[str], Arg("Exact names")]
+Limit = Annotated[int, Arg("Entities", ge=1)]
+Cursor = Annotated[str | None, Arg("A page's nextCursor")]
 
 
 @tools.tool("Create entities", destructive=False, idempotent=True, open_world=False)
 async def create_entities(entities: list[Entity], ctx: Context[Graph]) -> CreatedEntities:
-    """Store new entities with observations. Names that exist are left as they are and listed as ignored."""
+    """Store new entities. Names that exist are ignored."""
     with explained():
         written = await ctx.state.create_entities(entities, client_of(ctx))
     made, ignored = written.result
@@ -58,7 +57,8 @@ async def add_observations(observations: list[Addition], ctx: Context[Graph]) ->
     """Store new observations about existing entities. Known ones are ignored."""
     with explained():
         written = await ctx.state.add_observations(observations, client_of(ctx))
-    return echo_result("results", written.result.results, (), written, ctx.max_chars)
+    ignored = [f"{name}: {text}" for name, text in written.result.ignored]
+    return echo_result("results", written.result.results, ignored, written, ctx.max_chars)
 
 
 @tools.tool("Delete entities", destructive=True, idempotent=True, open_world=False)
@@ -70,7 +70,7 @@ async def delete_entities(entityNames: list[str], ctx: Context[Graph]) -> Result
 
 @tools.tool("Delete observations", destructive=True, idempotent=True, open_world=False)
 async def delete_observations(deletions: list[Retraction], ctx: Context[Graph]) -> Result[Done]:
-    """Delete observations, given by their exact text."""
+    """Delete observations by their exact text."""
     with explained():
         return removal_result(await ctx.state.delete_observations(deletions, client_of(ctx)))
 
@@ -87,9 +87,9 @@ async def delete_relations(relations: list[Relation], ctx: Context[Graph]) -> Re
 @tools.tool("Undo a change", destructive=True, idempotent=False, open_world=False)
 async def undo(
     ctx: Context[Graph],
-    change: Annotated[int | None, Arg("Its number; the last change if left out", ge=1)] = None,
+    change: Annotated[int | None, Arg("Its number; default: the last", ge=1)] = None,
 ) -> str:
-    """Take back a change, by whichever client: what it added goes, what it deleted returns."""
+    """Take back a change: what it added goes, what it deleted returns."""
     with explained():
         written = await ctx.state.undo(change, client_of(ctx))
     return f"{written.result.message} This was change {written.change}."
@@ -97,21 +97,19 @@ async def undo(
 
 @tools.tool("Read the graph", read_only=True, open_world=False)
 async def read_graph(ctx: Context[Graph], limit: Limit = 1000, cursor: Cursor = None) -> Subgraph:
-    """Read all entities and relations, a page at a time. For what you look for, search_nodes costs less."""
+    """Read everything, a page at a time. search_nodes costs less."""
     with explained():
         return page_result(await ctx.state.read(_bounds(ctx, limit), _start("read", cursor)), "read")
 
 
 @tools.tool("Search", read_only=True, open_world=False)
 async def search_nodes(
-    query: Annotated[
-        str, Arg('Words or beginnings of words, "phrases"; filters type:person, since:7d, before:2026-01-31')
-    ],
+    query: Annotated[str, Arg('Words, "phrases"; filters type:person, since:7d, before:2026-01-31')],
     ctx: Context[Graph],
     limit: Limit = 20,
     cursor: Cursor = None,
 ) -> Subgraph:
-    """Find entities that hold all words in name, type or observations, best first, with their relations."""
+    """Find entities that hold all words, best first, with relations."""
     kind = f"search {query}"
     with explained():
         return page_result(await ctx.state.search(query, _bounds(ctx, limit), _start(kind, cursor)), kind)
@@ -119,14 +117,12 @@ async def search_nodes(
 
 @tools.tool("Open entities", read_only=True, open_world=False)
 async def open_nodes(
-    names: Names,
+    names: list[str],
     ctx: Context[Graph],
-    details: Annotated[
-        bool, Arg("Add when and by which client each fact was learned, and removed ones")
-    ] = False,
+    details: Annotated[bool, Arg("Show times and sources of facts, and removed facts")] = False,
     cursor: Cursor = None,
 ) -> Opened:
-    """Read entities by name, with their relations."""
+    """Read entities by exact name, with relations."""
     with explained():
         page = await ctx.state.open(
             names, _bounds(ctx, MOST_ENTITIES), _start("open", cursor), details=details
@@ -136,9 +132,9 @@ async def open_nodes(
 
 @tools.tool("Neighbors", read_only=True, open_world=False)
 async def neighbors(
-    names: Names,
+    names: list[str],
     ctx: Context[Graph],
-    hops: Annotated[int, Arg("Steps along relations, either direction", ge=1, le=6)] = 1,
+    hops: Annotated[int, Arg("Steps, in either direction", ge=1, le=6)] = 1,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Subgraph:
@@ -150,7 +146,7 @@ async def neighbors(
 
 @tools.tool("Export the graph", destructive=True, idempotent=True, open_world=False)
 async def export_graph(path: str, ctx: Context[Graph], overwrite: bool = False) -> str:
-    """Write the whole graph to a file in an allowed directory: .md as Markdown, else JSON lines."""
+    """Write the graph to a file in an allowed directory: .md as Markdown, else JSON lines."""
     from .transfer import save
 
     places = await ctx.places()
@@ -162,7 +158,7 @@ async def export_graph(path: str, ctx: Context[Graph], overwrite: bool = False) 
 
 @tools.tool("Import a graph", destructive=False, idempotent=True, open_world=False)
 async def import_graph(path: str, ctx: Context[Graph]) -> str:
-    """Add what a JSON lines file (memory.jsonl) in an allowed directory holds and the graph does not."""
+    """Add what is new in a file like memory.jsonl in an allowed directory."""
     from .transfer import load, report
 
     places = await ctx.places()

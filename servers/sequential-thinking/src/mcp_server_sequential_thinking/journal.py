@@ -22,8 +22,11 @@ _MAGIC = b"sequential-thinking journal 1 "
 _CHUNK = 1 << 20
 
 
-class Unreadable(Exception):
+class Unreadable(ToolError):
     """The file is not a journal, or cannot be had."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(f"The file named by --store cannot be used, {problem}.")
 
 
 class Journal:
@@ -41,6 +44,13 @@ class Journal:
         self._read_to = 0
         self.count = 0
         """Thoughts in the file, with those that nobody holds any more."""
+
+    def is_at(self, path: str) -> bool:
+        """Whether this path leads to the file, by whatever name."""
+        try:
+            return os.path.samefile(path, self._spot.path)  # noqa: PTH121 - pathlib costs 10 ms
+        except OSError:
+            return False
 
     @contextmanager
     def turn(self) -> Generator[None]:
@@ -148,7 +158,10 @@ def _new_first_line() -> bytes:
 def _first_line(fd: int) -> bytes:
     """The line that tells this file from those before it; nothing for an empty one."""
     length = len(_new_first_line())
-    head = os.read(fd, length)
+    try:
+        head = os.read(fd, length)
+    except IsADirectoryError:
+        raise Unreadable("it is a directory") from None
     if head and (len(head) < length or not head.startswith(_MAGIC)):
         raise Unreadable("it is a file of another kind")
     return head

@@ -15,6 +15,7 @@ from .thoughts import Misfit, count
 
 resources = Registry()
 POLL = 0.5  # seconds between looks at what other processes wrote
+AGEING = 60.0  # seconds between looks at what grew too old, where there are no others
 
 
 def uri_of(id: str) -> str:
@@ -57,9 +58,9 @@ def chains(ctx: Context[Shelf]) -> Iterator[Link]:
 
 
 async def announce(server: Server[Shelf], shelf: Shelf) -> None:
-    """Tell whoever watches a chain what other processes added to it."""
-    while shelf.blocks:
-        await anyio.sleep(POLL)
+    """Tell whoever watches a chain what other processes added to it, and when it went for its age."""
+    while True:
+        await anyio.sleep(POLL if shelf.blocks else AGEING)
         if server.subscriptions.uris:
             for id in await server.threads.run(shelf.refresh):
                 await server.changed(uri_of(id))

@@ -1,7 +1,7 @@
 """A chain, made readable: outline, branches side by side, revisions, what is open, Markdown, Mermaid.
 
 Pure: text comes out, and nothing changes. What thinkers wrote is cut to one line or quoted, so that it cannot be
-taken for part of the form.
+taken for part of the form, and its control characters are spelt out, so that none reaches a terminal.
 """
 
 import re
@@ -16,7 +16,7 @@ View: TypeAlias = Literal["outline", "branches", "revisions", "open", "markdown"
 
 def review(chain: Chain, view: View) -> str:
     """The chain in one of its views."""
-    return "\n".join(_VIEWS[view](Reading(chain))) + "\n"
+    return "\n".join(_VIEWS[view](Reading(chain))).translate(_SPELT) + "\n"
 
 
 class Reading:
@@ -59,7 +59,8 @@ class Reading:
             marks.append("wants more thoughts")
         if not thought.next_needed:
             marks.append("end")
-        return f" [{'; '.join(marks)}]" if marks else ""
+        # Not in brackets: a thought could make a link of those, by a line like `[end]: https://...`.
+        return f" ({'; '.join(marks)})" if marks else ""
 
     def name(self, ordinal: int) -> str:
         """What the thought of an ordinal is called."""
@@ -74,7 +75,7 @@ def name_of(thought: Thought) -> str:
 
 def short(text: str, length: int = 100) -> str:
     """A text on one line, cut where it gets long."""
-    line = " ".join(text[: 4 * length].split())
+    line = " ".join(text[: 4 * length].split()).translate(_SPELT)
     return line if len(line) <= length else line[: length - 3].rstrip() + "..."
 
 
@@ -84,6 +85,10 @@ def questions(text: str) -> list[str]:
     return [sentence for sentence in sentences if sentence.rstrip(_CLOSING).endswith(_ASKING)]
 
 
+# Control characters as Python writes them, but for tabs and the ends of lines.
+_SPELT = {
+    code: repr(chr(code))[1:-1] for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"
+}
 _SENTENCES = re.compile(r"(?<=[.!?\u061f])(?=\s)|(?<=[\u3002\uff01\uff1f])|\n")
 _ASKING = ("?", "\u061f", "\uff1f")  # Latin, Arabic, wide
 _CLOSING = "\"')*_\u201d\u300d"
@@ -139,7 +144,7 @@ def _table(columns: dict[str, list[Thought]]) -> Iterator[str]:
 
 
 def _step(thought: Thought) -> str:
-    return f"{thought.number}. {short(thought.text)}" + ("" if thought.next_needed else " [end]")
+    return f"{thought.number}. {short(thought.text)}" + ("" if thought.next_needed else " (end)")
 
 
 def _cell(text: str) -> str:

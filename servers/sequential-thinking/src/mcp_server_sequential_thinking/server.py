@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
-from mcp_server_core import Server, ToolError
+from mcp_server_core import Server
 
 from . import __version__
 from .prompts import prompts
@@ -24,13 +24,10 @@ async def open_shelf(store: str | None, limits: Limits) -> AsyncGenerator[Shelf]
     if store is None:
         yield Shelf(limits=limits)
         return
-    from .journal import Journal, Unreadable  # and what it loads: only for those who keep a file
+    from .journal import Journal  # and what it loads: only for those who keep a file
 
-    try:
-        shelf = Shelf(await anyio.to_thread.run_sync(Journal, store), limits=limits)
-        await anyio.to_thread.run_sync(shelf.refresh)
-    except Unreadable as problem:
-        raise ToolError(f"the file named by --store cannot be used, {problem}.") from None
+    shelf = Shelf(await anyio.to_thread.run_sync(Journal, store), limits=limits)
+    await anyio.to_thread.run_sync(shelf.refresh)
     yield shelf
 
 

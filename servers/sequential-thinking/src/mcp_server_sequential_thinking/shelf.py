@@ -93,6 +93,10 @@ class Shelf:
         """Whether a call may wait for a disk."""
         return self._journal is not None
 
+    def is_kept_at(self, path: str) -> bool:
+        """Whether this path is the file that keeps the thoughts."""
+        return self._journal is not None and self._journal.is_at(path)
+
     # Thinking.
 
     def add(self, step: Step, who: Who) -> Added:
@@ -171,6 +175,7 @@ class Shelf:
         with self._lock:
             if self._journal is not None:
                 self._catch_up(self._journal)
+            self._expire(self._clock())
             return self._changes()
 
     def _find(self, who: Who) -> Chain:
@@ -259,5 +264,5 @@ class Shelf:
 
 
 def new_handle() -> str:
-    """A handle that nobody can guess: 80 random bits in 16 letters and digits."""
-    return b32encode(os.urandom(10)).decode().lower()
+    """A handle that nobody can guess: 128 random bits in 26 letters and digits."""
+    return b32encode(os.urandom(16)).decode().rstrip("=").lower()

@@ -138,12 +138,12 @@ class Chain:
         line = self.lines.get(step.branch)
         if line is not None:
             return line.forks
+        if len(step.branch) > MAX_NAME:
+            raise Misfit(f"The name of a branch has at most {MAX_NAME} characters: shorten branchId.")
         if step.branch_from is None:
             raise Misfit(
                 f"There is no branch {step.branch!r}: to start it, pass branchFromThought. {self.describe()}"
             )
-        if len(step.branch) > MAX_NAME:
-            raise Misfit(f"The name of a branch has at most {MAX_NAME} characters: shorten branchId.")
         if len(self.branches) >= MAX_BRANCHES:
             raise Misfit(f"A chain has at most {MAX_BRANCHES} branches: go on with one of them.")
         here = self.last.branch if self.last else MAIN

@@ -24,7 +24,7 @@ from typing_extensions import TypedDict
 from .resources import uri_of, visitor
 from .review import View, review, short
 from .shelf import Shelf
-from .thoughts import MAX_TEXT, Misfit, Step
+from .thoughts import MAX_TEXT, Chain, Misfit, Step
 
 if TYPE_CHECKING:
     from mcp_server_core.places import Places
@@ -35,6 +35,7 @@ tools = Registry()
 PAGE = 20_000  # characters of a review in one result: about 5,000 tokens
 
 Number = Annotated[int, Arg("From 1", ge=1, le=1_000_000)]
+Reference = Annotated[int, Arg("Its number", le=1_000_000)]
 
 
 class Noted(TypedDict):
@@ -57,8 +58,8 @@ async def sequentialthinking(
     totalThoughts: Number,
     ctx: Context[Shelf],
     isRevision: bool | None = None,
-    revisesThought: int | None = None,
-    branchFromThought: int | None = None,
+    revisesThought: Reference | None = None,
+    branchFromThought: Reference | None = None,
     branchId: str | None = None,
     needsMoreThoughts: bool | None = None,
     thinkingId: str | None = None,
@@ -163,12 +164,14 @@ async def export_thinking(
         chain = await ctx.in_thread(ctx.state.look, visitor(ctx, thinkingId))
     except Misfit as misfit:
         raise ToolError(str(misfit)) from None
-    return await ctx.in_thread(_write, places, path, review(chain, view))
+    return await ctx.in_thread(_export, ctx.state, chain, view, places, path)
 
 
-def _write(places: "Places", path: str, text: str) -> str:
+def _export(shelf: Shelf, chain: Chain, view: View, places: "Places", path: str) -> str:
     from mcp_server_core.places import replace
 
     spot = places.resolve(path)
-    written = replace(spot, text.encode("utf-8", "replace"))
+    if shelf.is_kept_at(spot.path):
+        raise ToolError(f"{path!r} is where the thoughts are kept: choose another file.")
+    written = replace(spot, review(chain, view).encode("utf-8", "replace"))
     return f"Wrote {written.size} bytes to {spot.path}."

@@ -10,11 +10,11 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str]) -> int:
     if command == "install":
         from .install import run_install
 
-        return run_install(server, rest, parser.parse_args)
+        return run_install(parser, rest)
     if command == "uninstall":
         from .install import run_uninstall
 
         return run_uninstall(server, rest)
     from .doctor import run_doctor
 
-    return run_doctor(server, rest)
+    return run_doctor(parser, rest)

@@ -3,19 +3,22 @@
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
+from .arguments import absolute_arguments
 from .config_file import ConfigFile, Unusable
 from .documents import Broken
 from .examination import Finding, Patient, examine
-from .hosts import HOSTS, Command, Host
-from .install import absolute, find_config, installed_in, split_arguments, starting_command
+from .hosts import HOSTS, Command, Host, started_by
+from .install import Fleeting, find_config, installed_in, split_arguments, starting_command
 
 
-def run_doctor(server: str, argv: Sequence[str]) -> int:
+def run_doctor(own: argparse.ArgumentParser, argv: Sequence[str]) -> int:
     """Examine the entries of hosts, or this very server; 1 if something is wrong."""
-    options, passed = split_arguments(argv)
+    server = own.prog
+    options, given = split_arguments(argv)
+    passed = absolute_arguments(own, given)
     parser = argparse.ArgumentParser(
         prog=f"{server} doctor",
         description="Start this server as hosts would, and say what is wrong.",
@@ -72,7 +75,8 @@ def _subjects(
             for name, entry in entries.items():
                 found = True
                 again = f"run `{server} install --host {host.key} -- ...` again"
-                yield f"{host.title}: {name} in {file.shown}", examine(Patient(_command(entry), again))
+                findings = examine(Patient(started_by(entry), again))
+                yield f"{host.title}: {name} in {file.shown}", chain(_switch(entry, host), findings)
     if not found and key is None:
         yield _ourselves(server, passed)
     elif not found and key is not None:
@@ -81,9 +85,18 @@ def _subjects(
 
 
 def _ourselves(server: str, passed: list[str]) -> tuple[str, Iterator[Finding]]:
-    own = starting_command(server)
-    command = Command(own.program, [*own.args, *map(absolute, passed)])
-    return f"This installation: {server}", examine(Patient(command, f"install {server} again"))
+    title = f"This installation: {server}"
+    try:
+        start = starting_command(server)
+    except Fleeting as error:
+        return title, iter([Finding("it lies in a cache", str(error))])
+    command = Command(start.program, [*start.args, *passed])
+    return title, examine(Patient(command, f"install {server} again"))
+
+
+def _switch(entry: Mapping[str, object], host: Host) -> Iterator[Finding]:
+    if entry.get("disabled") is True or entry.get("enabled") is False:
+        yield Finding("the entry is switched off", f"switch it on in {host.title}")
 
 
 def _files(host: Host, args: argparse.Namespace) -> Iterator[ConfigFile]:
@@ -97,12 +110,3 @@ def _files(host: Host, args: argparse.Namespace) -> Iterator[ConfigFile]:
         if path.exists() and path not in seen:
             seen.add(path)
             yield ConfigFile(path)
-
-
-def _command(entry: Mapping[str, Any]) -> Command:
-    """What an entry of any host starts."""
-    args, env = entry.get("args") or [], entry.get("env") or entry.get("envs") or {}
-    program = entry.get("command") or entry.get("cmd") or ""
-    return Command(
-        str(program), [str(word) for word in args], {str(key): str(value) for key, value in env.items()}
-    )

@@ -1,17 +1,18 @@
 """A host's configuration as text: reads it, and changes one entry of it while everything else stays as it is.
 
-One pair of functions a format, each on a library made for it; JSON with comments is jsonc.py. Knows no files.
+The three formats are edited by jsonc.py, toml_text.py and yaml_text.py. What they made is read again and compared
+here, so that a document no editor understands is refused and not spoilt. Knows no files.
 """
 
+import re
 from collections.abc import Mapping
-from io import StringIO
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
-from . import jsonc
 from .hosts import Entry, Format
 
-if TYPE_CHECKING:
-    from ruamel.yaml import YAML
+STARTS = ("type", "command", "cmd", "args")  # what says how a server is started: always ours
+VARIABLES = ("env", "envs")
 
 
 class Broken(Exception):
@@ -20,52 +21,48 @@ class Broken(Exception):
 
 def read_section(text: str, format: Format, section: str) -> dict[str, Any]:
     """The servers that a document names; none if it has no such section."""
-    document = _parse(text, format)
-    if document is None:
-        return {}
-    found: Any = document.get(section, {}) if isinstance(document, Mapping) else None
-    if found is None and isinstance(document, Mapping):
-        return {}  # a key without a value, as YAML has it
-    if not isinstance(found, Mapping):
-        where = section if isinstance(document, Mapping) else "the document"
-        raise Broken(f"{where} is not a table of names and values")
-    return dict(found)
+    return _section(_read(text, format), section)
 
 
 def put_entry(text: str, format: Format, section: str, name: str, entry: Entry) -> str:
     """The document with this entry. What else stands in an entry of that name stays: it is the user's."""
-    before = read_section(text, format, section).get(name)
-    kept = before if isinstance(before, Mapping) else None
-    match format:
-        case "json":
-            changed = _put_json(text, section, name, entry, kept)
-        case "toml":
-            changed = _put_toml(text, section, name, entry)
-        case "yaml":
-            changed = _put_yaml(text, section, name, entry)
-    expected = {**(kept or {}), **entry}
-    if read_section(changed, format, section).get(name) != expected:
-        raise Broken("the entry would not be read back as it was written")
-    return changed
+    document = _read(text, format)
+    before = _started(_section(document, section).get(name))
+    wanted = entry if before is None else _merged(before, entry)
+    expected = {**document, section: {**_section(document, section), name: wanted}}
+    editor = _editor(format)
+    try:
+        if before is None:
+            return _checked(editor, editor.put(text, [section, name], wanted), expected)
+        for key, value in wanted.items():
+            if key not in before or before[key] != value:
+                text = editor.put(text, [section, name, key], value)
+        return _checked(editor, text, expected)
+    except Broken:
+        raise
+    except Exception as error:  # noqa: BLE001 - each library has errors of its own
+        raise Broken(_told(error)) from None
 
 
 def drop_entry(text: str, format: Format, section: str, name: str) -> str:
     """The document without the entry; unchanged if there is none."""
-    if name not in read_section(text, format, section):
+    document = _read(text, format)
+    if name not in _section(document, section):
         return text
-    match format:
-        case "json":
-            return jsonc.remove(text, [section, name])
-        case "toml":
-            import tomlkit
-
-            document = tomlkit.parse(text)
-            del document[section][name]  # pyright: ignore[reportIndexIssue] - it was just read as a table
-            return tomlkit.dumps(document)
-        case "yaml":
-            yaml, tree = _load_yaml(text)
-            del tree[section][name]
-            return _dump_yaml(yaml, tree)
+    left = {key: value for key, value in document[section].items() if key != name}
+    expected = {**document, section: left}
+    editor = _editor(format)
+    try:
+        text = editor.remove(text, [section, name])
+        # A section with nothing in it goes as well, but not from a file of nothing else: some hosts want it there.
+        bare = rf'\b{section}"?[ \t]*:\s*\{{\s*\}}(?=[ \t]*(?:,?[ \t]*(?:\n|$)|\}}))'
+        if not left and len(document) > 1 and re.search(bare, text):
+            text = editor.remove(text, [section])
+        return _checked(editor, text, expected, section)
+    except Broken:
+        raise
+    except Exception as error:  # noqa: BLE001 - each library has errors of its own
+        raise Broken(_told(error)) from None
 
 
 def show(format: Format, section: str, name: str, entry: Entry) -> str:
@@ -73,70 +70,63 @@ def show(format: Format, section: str, name: str, entry: Entry) -> str:
     return put_entry("", format, section, name, entry)
 
 
-def _parse(text: str, format: Format) -> Any:
+def _editor(format: Format) -> ModuleType:
+    match format:
+        case "json":
+            from . import jsonc as editor
+        case "toml":
+            from . import toml_text as editor
+        case "yaml":
+            from . import yaml_text as editor
+    return editor
+
+
+def _read(text: str, format: Format) -> dict[str, Any]:
     try:
-        match format:
-            case "json":
-                return jsonc.parse(text)
-            case "toml":
-                import tomlkit
-
-                return tomlkit.parse(text).unwrap()
-            case "yaml":
-                return _load_yaml(text)[1]
+        document = _editor(format).parse(text)
     except Exception as error:  # noqa: BLE001 - each library has errors of its own
-        raise Broken(" ".join(str(error).split())[:200]) from None
+        raise Broken(_told(error)) from None
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        raise Broken("the document is not a table of names and values")
+    return document
 
 
-def _put_json(text: str, section: str, name: str, entry: Entry, kept: Mapping[str, Any] | None) -> str:
-    if not kept:
-        return jsonc.put(text, [section, name], entry)
+def _section(document: Mapping[str, Any], section: str) -> dict[str, Any]:
+    found = document.get(section)
+    if found is None:
+        return {}  # a key without a value, as YAML has it
+    if not isinstance(found, dict):
+        raise Broken(f"{section} is not a table of names and values")
+    return found
+
+
+def _started(entry: Any) -> Entry | None:
+    """An entry that starts a program, to be changed; any other, such as an address, gives way as a whole."""
+    return entry if isinstance(entry, dict) and ("command" in entry or "cmd" in entry) else None
+
+
+def _merged(before: Entry, entry: Entry) -> Entry:
+    """Ours is how the server starts; the user's are limits, switches, and variables that we do not set."""
+    merged = {**entry, **before}
     for key, value in entry.items():
-        if kept.get(key) != value:
-            text = jsonc.put(text, [section, name, key], value)
+        if key in STARTS:
+            merged[key] = value
+        elif key in VARIABLES and isinstance(before.get(key), dict):
+            merged[key] = {**before[key], **value}
+    return merged
+
+
+def _checked(editor: ModuleType, text: str, expected: dict[str, Any], section: str | None = None) -> str:
+    """The changed document, if it says what it said before and what was meant to change."""
+    found = editor.parse(text) or {}
+    if section is not None and not expected[section]:
+        found = {**found, section: found.get(section) or {}}
+    if found != expected:
+        raise Broken("it is written in a way that cannot be changed safely")
     return text
 
 
-def _put_toml(text: str, section: str, name: str, entry: Entry) -> str:
-    import tomlkit
-
-    document = tomlkit.parse(text)
-    if section not in document:
-        document[section] = tomlkit.table(is_super_table=True)
-    servers: Any = document[section]
-    if isinstance(servers.get(name), Mapping):
-        servers[name].update(entry)
-    else:
-        table = tomlkit.table()
-        table.update(entry)
-        servers[name] = table
-    return tomlkit.dumps(document)
-
-
-def _put_yaml(text: str, section: str, name: str, entry: Entry) -> str:
-    yaml, tree = _load_yaml(text)
-    if tree is None:
-        tree = {}
-    if tree.get(section) is None:
-        tree[section] = {}
-    servers = tree[section]
-    if isinstance(servers.get(name), Mapping):
-        servers[name].update(entry)
-    else:
-        servers[name] = dict(entry)
-    return _dump_yaml(yaml, tree)
-
-
-def _load_yaml(text: str) -> tuple["YAML", Any]:
-    from ruamel.yaml import YAML
-
-    yaml = YAML(typ="rt")
-    yaml.preserve_quotes = True
-    yaml.width = 4096  # lines are left as long as they are
-    return yaml, yaml.load(text)
-
-
-def _dump_yaml(yaml: "YAML", tree: Any) -> str:
-    stream = StringIO()
-    yaml.dump(tree, stream)
-    return stream.getvalue()
+def _told(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]

@@ -11,12 +11,13 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, Any, NamedTuple
 
 from ..channel import Channel
 from ..errors import ConnectionLost, McpError, RequestTimeout
@@ -25,6 +26,8 @@ from ..transports.remote.access import Unauthorized
 from .hosts import Command
 
 PATIENCE = 30.0  # seconds; the first start by uvx may have to unpack packages
+FAREWELL = 5.0  # seconds to end in
+WORDS = 300  # characters shown of what a server says
 OLDEST_PYTHON = (3, 11)
 _INITIALIZE = {
     "jsonrpc": "2.0",
@@ -58,9 +61,11 @@ class Patient:
     reinstall: str
     env: dict[str, str] = field(default_factory=lambda: dict(os.environ))
 
-    @property
-    def words(self) -> list[str]:
-        return [self.command.program, *self.command.args]
+    def without_secrets(self, text: str) -> str:
+        """A text with each value of the entry's variables as the variable's name."""
+        for name, value in self.command.env.items():
+            text = text.replace(value, f"${name}") if len(value) > 3 else text
+        return text
 
     def full_env(self) -> dict[str, str]:
         return {**self.env, **self.command.env}
@@ -68,6 +73,14 @@ class Patient:
 
 def examine(patient: Patient) -> Iterator[Finding]:
     """Look at one thing after the other; ends with the first that makes the rest pointless."""
+    for seen, remedy in _examine(patient):
+        yield Finding(patient.without_secrets(seen), remedy)
+
+
+def _examine(patient: Patient) -> Iterator[Finding]:
+    if not patient.command.words:
+        yield Finding("the entry starts no program", f"if it should start this server, {patient.reinstall}")
+        return
     program = shutil.which(patient.command.program, path=patient.env.get("PATH"))
     if program is None:
         yield _not_found(patient)
@@ -86,11 +99,19 @@ def examine(patient: Patient) -> Iterator[Finding]:
     if start.good and not missing:
         from ..transports.child import stdio
 
-        yield from _speak(stdio(patient.words, env=patient.full_env()))
+        with TemporaryFile() as complaints:
+            yield from _speak(
+                stdio(patient.command.words, env=patient.full_env(), cwd=Path.home(), stderr=complaints)
+            )
+            yield from _complaints(complaints)
 
 
 def _not_found(patient: Patient) -> Finding:
     program = patient.command.program
+    if Path(program).exists():
+        return Finding(
+            f"command cannot be run: {program} is no program, or not executable", patient.reinstall
+        )
     if os.path.isabs(program):  # noqa: PTH117 - a Path would take a Windows name for a relative one elsewhere
         return Finding(f"entry is stale: {program} is no longer there", patient.reinstall)
     return Finding(
@@ -143,19 +164,56 @@ def _option(args: Any, name: str) -> str | None:
 def _try_start(program: str, patient: Patient) -> Finding:
     """One handshake over raw pipes, so that whatever else stands on standard output is seen."""
     began = time.monotonic()
-    with subprocess.Popen(
+    try:
+        with _running(program, patient, subprocess.PIPE) as process:
+            return _shake_hands(process, began)
+    except OSError as error:
+        return _not_run(program, error, patient)
+
+
+@contextmanager
+def _running(program: str, patient: Patient, pipe: int) -> Generator["subprocess.Popen[bytes]"]:
+    """The server, from any directory but the user's own, as hosts do. Its end is certain."""
+    process = subprocess.Popen(
         [program, *patient.command.args],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+        stdin=pipe,
+        stdout=pipe,
         stderr=subprocess.PIPE,
         env=patient.full_env(),
         cwd=Path.home(),
-    ) as process:
-        try:
-            return _shake_hands(process, began)
-        finally:
-            with suppress(OSError):
-                process.kill()
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(FAREWELL)
+        process.kill()
+        process.wait()
+        if process.stdin:
+            with suppress(OSError):  # it did not read all of what was written
+                process.stdin.close()
+
+
+def _not_run(program: str, error: OSError, patient: Patient) -> Finding:
+    """The file is there, and the system does not run it: often its first line names a Python that is gone."""
+    with suppress(OSError), open(program, "rb") as file:  # noqa: PTH123 - two bytes of it
+        first = file.readline(1000).decode("utf-8", "replace").strip()
+        if first.startswith("#!") and not Path(first[2:].split()[0]).exists():
+            return Finding(
+                f"wrong Python: {first[2:]}, which {program} runs by, is not there", patient.reinstall
+            )
+    return Finding(f"command cannot be run: {program}: {error.strerror}", patient.reinstall)
+
+
+def _complaints(file: IO[bytes]) -> Iterator[Finding]:
+    """What it wrote as an error while it was spoken to; what else it says there is of no concern."""
+    file.seek(0)
+    errors = [
+        line for line in file.read().decode("utf-8", "replace").splitlines() if line.startswith("ERROR ")
+    ]
+    for line in dict.fromkeys(errors):
+        yield Finding(f"complains: {_shown(line)}", "mend what it says")
 
 
 def _shake_hands(process: "subprocess.Popen[bytes]", began: float) -> Finding:
@@ -176,7 +234,7 @@ def _shake_hands(process: "subprocess.Popen[bytes]", began: float) -> Finding:
         try:
             message = json.loads(line)
         except ValueError:
-            shown = line.decode("utf-8", "replace").strip()[:120]
+            shown = line.decode("utf-8", "replace").strip()[:WORDS]
             return Finding(
                 f"standard output is polluted: {shown!r} is not a message",
                 "something the command starts prints to standard output: make it print to standard error",
@@ -193,14 +251,30 @@ def _rest(complaints: "SimpleQueue[bytes]") -> Iterator[str]:
 
 def _explain_end(code: int, said: Sequence[str]) -> Finding:
     text = "\n".join(said)
-    last = next((line for line in reversed(said) if line.strip()), f"exit code {code}, and no word why")
+    last = _last_words(said) or f"exit code {code}, and no word why"
     if re.search(r"ModuleNotFoundError|ImportError|No module named", text):
         return Finding(
             f"import error: {last}", "install the server again; with uvx, `uvx --refresh` its name once"
         )
-    if re.search(r"requires.python|SyntaxError|different Python", text, re.IGNORECASE):
+    if re.search(r"requires.python|satisfy Python|SyntaxError|different Python", text, re.IGNORECASE):
         return Finding(f"wrong Python: {last}", "use Python 3.11 or newer, or uvx, which brings its own")
     return Finding(f"ends before it has answered: {last}", "mend what it says")
+
+
+def _last_words(said: Sequence[str]) -> str:
+    """Why it ended: the last line of a traceback; else the last lines, without frames and hints around them."""
+    lines = [line.strip(" \t│╰├─▶×") for line in said]  # noqa: RUF001 - the frames that uv draws
+    lines = [line for line in lines if line]
+    if any(line.startswith("Traceback ") for line in lines):
+        return _shown(lines[-1])
+    hints = [number for number, line in enumerate(lines) if line.startswith("hint:")]
+    return _shown(" ".join(lines[: hints[0] if hints else None]), -WORDS)
+
+
+def _shown(text: str, length: int = WORDS) -> str:
+    """So much of the beginning, or of the end, and nothing that a terminal would obey."""
+    text = text[:length] if length > 0 else text[length:]
+    return "".join(char if char.isprintable() else "?" for char in text)
 
 
 def _lines(stream: Any) -> "SimpleQueue[bytes]":
@@ -243,26 +317,26 @@ def _speak(opener: Callable[[], AbstractAsyncContextManager[Channel]]) -> Iterat
         except Unauthorized:
             yield Finding(f"revision {revision}: answers, and asks for a token")
         except (McpError, ConnectionLost, RequestTimeout, OSError, ExceptionGroup) as error:
-            yield Finding(f"revision {revision}: {error}", "update the server")
+            yield Finding(f"revision {revision}: {_first(error)}", "update the server")
+
+
+def _first(error: Exception) -> Exception:
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _examine_http(program: str, patient: Patient) -> Iterator[Finding]:
     args = patient.command.args
-    host, port = _option(args, "--host") or "127.0.0.1", int(_option(args, "--port") or 8000)
-    if taken := _taken(host, port):
-        yield taken
-        return
-    yield Finding(f"port: {host}:{port} is free")
+    host, port = _option(args, "--host") or "127.0.0.1", _option(args, "--port") or "8000"
+    if port.isdecimal() and 0 < int(port) < 65536:  # else the server itself says what is wrong with it
+        if taken := _taken(host, int(port)):
+            yield taken
+            return
+        yield Finding(f"port: {host}:{port} is free")
     began = time.monotonic()
-    with subprocess.Popen(
-        [program, *args],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        env=patient.full_env(),
-        cwd=Path.home(),
-    ) as process:
-        try:
+    try:
+        with _running(program, patient, subprocess.DEVNULL) as process:
             url = _announced(process, began)
             if isinstance(url, Finding):
                 yield url
@@ -271,8 +345,8 @@ def _examine_http(program: str, patient: Patient) -> Iterator[Finding]:
             from ..transports.remote.channel import http
 
             yield from _speak(http(url))
-        finally:
-            process.terminate()
+    except OSError as error:
+        yield _not_run(program, error, patient)
 
 
 def _taken(host: str, port: int) -> Finding | None:

@@ -56,6 +56,20 @@ class Command:
     args: Sequence[str] = ()
     env: Mapping[str, str] = field(default_factory=dict[str, str])
 
+    @property
+    def words(self) -> list[str]:
+        return [self.program, *self.args] if self.program else []
+
+
+def started_by(entry: Mapping[Any, Any]) -> Command:
+    """What an entry of any host starts; no program if it names the address of a server that runs elsewhere."""
+    args, env = entry.get("args"), entry.get("env") or entry.get("envs")
+    return Command(
+        str(entry.get("command") or entry.get("cmd") or ""),
+        [str(word) for word in args] if isinstance(args, list) else [],
+        {str(key): str(value) for key, value in env.items()} if isinstance(env, Mapping) else {},
+    )
+
 
 Place: TypeAlias = Callable[[Surroundings], Path]
 
@@ -133,6 +147,10 @@ def _zed(around: Surroundings) -> Path:
     if around.platform == "win32":
         return around.roaming() / "Zed" / "settings.json"
     return around.config() / "zed" / "settings.json"
+
+
+def _codex(around: Surroundings) -> Path:
+    return Path(around.env.get("CODEX_HOME") or around.home / ".codex") / "config.toml"
 
 
 def _goose(around: Surroundings) -> Path:
@@ -228,7 +246,7 @@ HOSTS: dict[str, Host] = {
         Host(
             "codex",
             "Codex",
-            _at_home(".codex/config.toml"),
+            _codex,
             _here(".codex/config.toml"),
             "mcp_servers",
             _patient,

@@ -1,19 +1,21 @@
 """Edits JSON with comments as text: what is not meant to change keeps its comments, order and blanks.
 
-Takes what editors take: `//` and `/* */` comments and a comma after the last member. Pure functions over text;
-knows nothing of hosts or files.
+Takes what editors take: `//` and `/* */` comments and a comma after the last member. Pure functions over text with
+plain newlines; knows nothing of hosts or files.
 """
 
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
-_BLANK = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_REST_OF_LINE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/[ \t]*(?=[\r\n]))?")
+_BLANK = re.compile(r"(?:[ \t\r\n]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_REST_OF_LINE = re.compile(r"(?:[ \t]|/\*.*?\*/)*(?://[^\n]*)?(?=\n|$)", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _WORD = re.compile(r"[-+.\w]+")
 _DEEPEST = 100
+_PLAIN = json.JSONDecoder()
 
 
 class Member(NamedTuple):
@@ -30,7 +32,7 @@ class Node(NamedTuple):
     start: int
     end: int
     value: Any
-    members: tuple[Member, ...] | None = None  # of an object
+    members: tuple[Member, ...] | None = None  # of an object, if somebody wants to enter it
 
     def find(self, key: str) -> Member | None:
         """The member of that name; where it stands twice, the last, as readers have it."""
@@ -39,32 +41,35 @@ class Node(NamedTuple):
 
 def parse(text: str) -> Any:
     """The value of a document; None where nothing but blanks and comments stands. ValueError says what is wrong."""
-    node = _document(text)
-    return None if node is None else node.value
+    try:
+        return json.loads(text)  # most are plain JSON, and this is fifty times as fast
+    except (ValueError, RecursionError):
+        node = _document(text, ())
+        return None if node is None else node.value
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
     """The document with a value at the path; objects on the way there are made where they are missing."""
-    root = _document(text)
+    root = _document(text, path)
     if root is None:
         whole = json.dumps(_nested(path, value), indent=2, ensure_ascii=False)
         lead = text.rstrip()
-        return f"{lead}\n{whole}\n" if lead.strip("\ufeff") else f"{lead}{whole}\n"
+        return f"{lead}\n{whole}\n" if lead else f"{whole}\n"
     node = root
     for depth, key in enumerate(path):
         _expect_object(node, path[:depth])
         member = node.find(key)
         if member is None:
             return _insert(text, root, node, key, _nested(path[depth + 1 :], value))
-        if depth == len(path) - 1:
-            return _overwrite(text, root, member, value)
+        if depth == len(path) - 1 or member.value.value is None:
+            return _overwrite(text, root, member, _nested(path[depth + 1 :], value))
         node = member.value
     raise ValueError("the path is empty")
 
 
 def remove(text: str, path: Sequence[str]) -> str:
     """The document without the member at the path; unchanged if there is none."""
-    node = _document(text)
+    node = _document(text, path)
     if node is None:
         return text
     for depth, key in enumerate(path[:-1]):
@@ -82,22 +87,27 @@ def remove(text: str, path: Sequence[str]) -> str:
 # --- reading -----------------------------------------------------------------------------------------------------
 
 
-def _document(text: str) -> Node | None:
+def _document(text: str, path: Sequence[str]) -> Node | None:
+    """The document, read in detail along a path of keys."""
     start = _skip(text, 0)
     if start == len(text):
         return None
-    node = _value(text, start, 0)
+    node = _value(text, start, 0, path)
     if (end := _skip(text, node.end)) != len(text):
         raise _broken(text, end, "the end of the document")
     return node
 
 
-def _value(text: str, at: int, depth: int) -> Node:
+def _value(text: str, at: int, depth: int, path: Sequence[str]) -> Node:
     if depth > _DEEPEST:
         raise ValueError("it is nested too deeply")
+    if not path:
+        with suppress(ValueError, RecursionError):  # most values hold no comment, and this is far faster
+            value, end = _PLAIN.raw_decode(text, at)
+            return Node(at, end, value)
     match text[at : at + 1]:
         case "{":
-            return _object(text, at, depth)
+            return _object(text, at, depth, path)
         case "[":
             return _array(text, at, depth)
         case '"':
@@ -106,7 +116,7 @@ def _value(text: str, at: int, depth: int) -> Node:
             return _word(text, at)
 
 
-def _object(text: str, start: int, depth: int) -> Node:
+def _object(text: str, start: int, depth: int, path: Sequence[str]) -> Node:
     members: list[Member] = []
     at = _skip(text, start + 1)
     while text[at : at + 1] != "}":
@@ -114,7 +124,8 @@ def _object(text: str, start: int, depth: int) -> Node:
         colon = _skip(text, key.end)
         if text[colon : colon + 1] != ":":
             raise _broken(text, colon, "':'")
-        value = _value(text, _skip(text, colon + 1), depth + 1)
+        inner = path[1:] if path and key.value == path[0] else ()
+        value = _value(text, _skip(text, colon + 1), depth + 1, inner)
         members.append(Member(key.value, key.start, value))
         at = _next(text, value.end, "}")
     return Node(start, at + 1, {member.key: member.value.value for member in members}, tuple(members))
@@ -124,7 +135,7 @@ def _array(text: str, start: int, depth: int) -> Node:
     items: list[Any] = []
     at = _skip(text, start + 1)
     while text[at : at + 1] != "]":
-        item = _value(text, at, depth + 1)
+        item = _value(text, at, depth + 1, ())
         items.append(item.value)
         at = _next(text, item.end, "]")
     return Node(start, at + 1, items)
@@ -187,18 +198,18 @@ def _insert(text: str, root: Node, node: Node, key: str, value: Any) -> str:
     """A new member after the last one, in the manner of its neighbours."""
     members = node.members or ()
     if members and "\n" not in text[node.start : node.end]:
-        shown = f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
+        shown = f"{json.dumps(key, ensure_ascii=False)}: {json.dumps(value, ensure_ascii=False)}"
         end = members[-1].value.end
         comma = _skip(text, end)
         if text[comma : comma + 1] == ",":
             return f"{text[: comma + 1]} {shown},{text[comma + 1 :]}"
         return f"{text[:end]}, {shown}{text[end:]}"
-    unit, newline = _unit(text, root), _newline(text)
+    unit = _unit(text, root)
     indent = _indent(text, members[-1].start) if members else _indent(text, node.start) + unit
-    line = newline + indent + _shown(key, value, indent, unit, newline)
+    line = "\n" + indent + _shown(key, value, indent, unit)
     if not members:
         inner = text[node.start + 1 : node.end - 1].rstrip()
-        closing = newline + _indent(text, node.start) + "}"
+        closing = "\n" + _indent(text, node.start) + "}"
         return text[: node.start + 1] + inner + line + closing + text[node.end :]
     end = members[-1].value.end
     comma = _skip(text, end)
@@ -210,9 +221,9 @@ def _insert(text: str, root: Node, node: Node, key: str, value: Any) -> str:
 
 
 def _overwrite(text: str, root: Node, member: Member, value: Any) -> str:
-    unit, newline = _unit(text, root), _newline(text)
-    shown = json.dumps(value, indent=unit, ensure_ascii=False)
-    shown = shown.replace("\n", newline + _indent(text, member.start))
+    of_one_line = "\n" not in text[root.start : root.end]
+    shown = json.dumps(value, indent=None if of_one_line else _unit(text, root), ensure_ascii=False)
+    shown = shown.replace("\n", "\n" + _indent(text, member.start))
     return text[: member.value.start] + shown + text[member.value.end :]
 
 
@@ -232,10 +243,10 @@ def _cut(text: str, node: Node, path: Sequence[str]) -> tuple[str, Node]:
     end = _line_end(text, end)
     while text[start - 1] in " \t":
         start -= 1
-    if text[start - 1] == "\n" and text[end : end + 1] in ("", "\r", "\n", "}"):
-        start -= 2 if text[start - 2 : start] == "\r\n" else 1
+    if text[start - 1] == "\n" and text[end : end + 1] in ("", "\n", "}"):
+        start -= 1
     text = text[:start] + text[end:]
-    again = _document(text)
+    again = _document(text, path)
     assert again is not None
     for key in path[:-1]:
         member = again.find(key)
@@ -246,16 +257,15 @@ def _cut(text: str, node: Node, path: Sequence[str]) -> tuple[str, Node]:
     return text, again
 
 
-def _shown(key: str, value: Any, indent: str, unit: str, newline: str) -> str:
-    body = json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", newline + indent)
+def _shown(key: str, value: Any, indent: str, unit: str) -> str:
+    body = json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", "\n" + indent)
     return f"{json.dumps(key, ensure_ascii=False)}: {body}"
 
 
 def _line_end(text: str, at: int) -> int:
     """Behind what stands on the rest of the line, if it is nothing but a comment."""
     found = _REST_OF_LINE.match(text, at)
-    end = found.end() if found else at
-    return end if text[end : end + 1] in ("", "\r", "\n") else at
+    return found.end() if found else at
 
 
 def _indent(text: str, at: int) -> str:
@@ -272,7 +282,3 @@ def _unit(text: str, root: Node) -> str:
         if indent and "\n" in text[root.start : member.start]:
             return indent
     return "  "
-
-
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"

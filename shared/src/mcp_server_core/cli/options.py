@@ -166,14 +166,12 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _port(text: str) -> int:
-    number = int(text)
-    if not 0 <= number < 65536:
-        raise argparse.ArgumentTypeError("0 to 65535")
-    return number
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 65535")
+    return int(text)
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("at least 1")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
+    return int(text)

@@ -33,6 +33,7 @@ Logged: TypeAlias = Callable[[str, Any], Awaitable[None]]
 DEFAULT_TIMEOUT = 60.0
 PROBE_TIMEOUT = 10.0
 MAX_ROUNDS = 10  # MR-16
+MAX_PAGES = 1000
 _LAST_WORDS = 1.0
 _ALL_LISTS: tuple[Literal["tools", "prompts", "resources"], ...] = ("tools", "prompts", "resources")
 
@@ -268,12 +269,16 @@ class Client:
     async def _list(self, method: str, key: str) -> list[Json]:
         items: list[Json] = []
         cursor: dict[str, str] = {}
-        while True:
+        for _ in range(MAX_PAGES):
             page = await self.request(method, cursor)
-            items += page[key]
+            found = page.get(key)
+            if not isinstance(found, list):
+                raise McpError(f"The server's answer to {method} holds no {key}")
+            items += found
             if "nextCursor" not in page:  # PG-2: an empty cursor is a cursor
                 return items
             cursor = {"cursor": page["nextCursor"]}
+        raise McpError(f"The server's answer to {method} has more than {MAX_PAGES} pages; giving up")
 
     async def list_tools(self) -> list[Json]:
         """Every tool, all pages."""

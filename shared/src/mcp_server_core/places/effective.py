@@ -40,6 +40,7 @@ class Effective(NamedTuple):
 
     places: tuple[Place, ...]
     limits: dict[Identity, bool]  # whether each directory that somebody named may be written
+    above: frozenset[Identity]  # directories that have a named one somewhere below them
     missing: tuple[Listed, ...]
     ignored: tuple[ClientRoot, ...]
     waiting: tuple[str, ...]  # named by somebody, not there yet
@@ -64,7 +65,7 @@ class Effective(NamedTuple):
         return (*here, *self.missing)
 
 
-NOTHING = Effective((), {}, (), (), ())
+NOTHING = Effective((), {}, frozenset(), (), (), ())
 SILENT = "does not answer"
 
 
@@ -108,7 +109,9 @@ def settle(terms: Terms, engine: Engine, known: dict[str, Directory], patience: 
         limits[place.identity] = place.writable and limits.get(place.identity, True)
     waiting = [entry.path for entry in missing] + [root.path for root in ignored if root.path]
     ignored += _unused(terms.roots, roots, places)
-    return Effective(places, limits, tuple(missing), tuple(ignored), tuple(waiting))
+    named = (*(directory for _, directory in configured), *(place.directory for place in places))
+    above = frozenset(step for directory in named for step in directory.lineage[1:])
+    return Effective(places, limits, above, tuple(missing), tuple(ignored), tuple(waiting))
 
 
 def _kept(path: str, known: dict[str, Directory]) -> Directory | str:

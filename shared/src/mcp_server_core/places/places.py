@@ -139,9 +139,18 @@ class Places:
         ):
             raise read_only(given)
 
-    def is_a_place(self, found: os.stat_result) -> bool:
-        """Whether the object is itself an allowed directory."""
-        return identify(found) in self._effective.limits
+    def check_movable(self, found: os.stat_result, given: str) -> None:
+        """Refuse to take away an allowed directory, or one that it lies in: its path would lead to something else.
+
+        A read-only directory that was moved along with its parent could be written under its new name.
+        """
+        identity = identify(found)
+        if identity in self._effective.limits:
+            raise Refused(f"{shown(given)} is itself an allowed directory: it cannot be moved or removed.")
+        if identity in self._effective.above:
+            raise Refused(
+                f"{shown(given)} holds an allowed directory, which has to stay where it is: move what is beside it."
+            )
 
     # --- what the places are -------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from mcp_server_core.errors import ToolError
 from mcp_server_core.places.handles import Place
 from mcp_server_core.places.landing import HandleLanding, Landing
-from mcp_server_core.places.refusals import Missing, Outside, Refused, Taken, explain, outside, shown
+from mcp_server_core.places.refusals import Missing, Outside, Taken, explain, outside, shown
 
 if TYPE_CHECKING:
     from mcp_server_core.places.places import Places
@@ -230,13 +230,10 @@ class Spot:
         return landing
 
     def _reach_to_change(self) -> Landing:
-        """The entry itself, for removing or renaming; an allowed directory is not a thing to remove."""
+        """The entry itself, for removing or renaming; an allowed directory stays where it is."""
         landing = self._reach_to_write(follow=False)
         with suppress(FileNotFoundError):
-            if landing.name == "." or self._places.is_a_place(landing.stat()):
-                raise Refused(
-                    f"{shown(self.given)} is itself an allowed directory: it cannot be moved or removed."
-                )
+            self._places.check_movable(landing.stat(), self.given)
         return landing
 
     def _open_to_write(self, flags: int, mode: int, *, special: bool) -> int:

@@ -1,5 +1,6 @@
 """Bytes to JSON values and back. The only module that knows which JSON library is used."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,6 +15,13 @@ _MARK = (
     b'"\\u0000spliced\\u0000"'  # the text stands for itself nowhere: if it does, everything is joined instead
 )
 _PIECE = 65536
+
+
+# An escape sequence in a string; the group is half of a character of two, without the other half.
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
 
 
 class Spliced:
@@ -80,7 +88,12 @@ class Malformed:
 def decode(data: bytes | bytearray | memoryview) -> Any:
     """Read one JSON value; raise ParseError if it is none, or nested too deeply."""
     try:
-        value = _decode(data)
+        try:
+            value = _decode(data)
+        except msgspec.DecodeError:
+            # Who cuts text in JavaScript may cut an emoji in two, and the half is escaped. The request is answered all
+            # the same: without its id nobody could tell its sender what was wrong.
+            value = _decode(_ESCAPE.sub(_whole, data))
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise ParseError(f"Parse error: {error}") from None
     except RecursionError:
@@ -90,6 +103,11 @@ def decode(data: bytes | bytearray | memoryview) -> Any:
     if plain.count(b"[") + plain.count(b"{") > MAX_DEPTH and _depth_exceeds(value, MAX_DEPTH):
         raise ParseError("Parse error: nested too deeply")
     return value
+
+
+def _whole(escape: re.Match[bytes]) -> bytes:
+    """The escape itself, or U+FFFD for half a character."""
+    return escape[0] if escape[1] is None else b"\\ufffd"
 
 
 def encode(value: Any) -> bytes:

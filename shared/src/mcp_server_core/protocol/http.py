@@ -124,8 +124,7 @@ def read_post(body: bytes | bytearray, head: Head) -> Post:
 
 
 def _read_request(message: Request, value: Json, head: Head) -> Post:
-    meta = message.params.get("_meta")
-    if type(meta) is dict and META_VERSION in meta:
+    if _is_enveloped(message):
         return Enveloped(message)
     if message.method == "initialize":
         return Opening(message)
@@ -141,6 +140,11 @@ def _read_request(message: Request, value: Json, head: Head) -> Post:
     return Within(session, value)
 
 
+def _is_enveloped(message: Request) -> bool:
+    meta = message.params.get("_meta")
+    return type(meta) is dict and META_VERSION in meta
+
+
 def _read_other(message: Notification | Response, value: Json, head: Head) -> Post:
     version, session = head.text(VERSION), head.text(SESSION)
     if version is not None and version not in REVISIONS:
@@ -153,6 +157,9 @@ def _read_other(message: Notification | Response, value: Json, head: Head) -> Po
 
 
 def _read_array(values: list[Any], head: Head) -> Post:
+    for message in map(classify, values):
+        if isinstance(message, Request) and (_is_enveloped(message) or message.method == "initialize"):
+            raise Refusal(400, InvalidRequest("A request that opens something by itself comes alone"))  # L-12
     session = head.text(SESSION)
     if session is None or head.text(VERSION) in STATELESS:
         raise Refusal(400, InvalidRequest("A batch needs a session of revision 2025-03-26"))

@@ -291,7 +291,10 @@ class Server(Generic[S]):
                 if not life.stop.is_set():
                     await self._open_state(life)
             except Exception as error:  # told to whoever calls; the process stays up
-                log.error("the state could not be held open", exc_info=error)
+                if isinstance(error, ToolError):  # foreseen by the server, and said in words
+                    log.error("%s could not start: %s", self.name, error)
+                else:
+                    log.error("the state could not be held open", exc_info=error)
                 life.failure = error
                 life.ready.set()
             finally:

@@ -243,8 +243,6 @@ class Connection:
         for id in ids:
             await self.send(notification("notifications/cancelled", {"requestId": id}))
 
-    # Questions to a handshake client.
-
     # What a change of the client's roots does to its subscriptions.
 
     async def _settle_roots(self) -> None:
@@ -280,6 +278,8 @@ class Connection:
         """Which directories there are is part of the list of resources, where resources lie in places."""
         if "resources" in listener.lists and self.server.catalogue.in_places:
             listener.tell("notifications/resources/list_changed", {})
+
+    # Questions to a handshake client.
 
     async def ask_all(self, questions: "Mapping[str, Question[Any]]", scope: Scope) -> dict[str, Any]:
         """Send every question at once and wait for all answers."""

@@ -16,7 +16,7 @@ from ..protocol.scope import Scope
 from .complete import complete
 from .content import Link
 from .context import Context
-from .subscriptions import LIST_KINDS
+from .subscriptions import LIST_KINDS, MAX_URIS
 from .tools import error_result
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .connection import Connection
 
 log = logging.getLogger("mcp_server_core")
+_TOO_MANY_URIS = f"At most {MAX_URIS} resources are watched at once"
 
 
 class Call:
@@ -195,6 +196,9 @@ async def _resources_subscribe(call: Call) -> Json:
     uri = take(call.params, "uri", str)
     if not call.server.may_watch(uri):
         raise ResourceNotFound(uri)
+    watched = call.connection.listener.uris
+    if uri not in watched and len(watched) >= MAX_URIS:
+        raise InvalidParams(_TOO_MANY_URIS)
     ctx = await call.context()  # whatever notices the changes is part of the state
     connection, version = call.connection, -1
     places = None
@@ -228,6 +232,8 @@ async def _subscriptions_listen(call: Call) -> Json:
     uris = take(wanted, "resourceSubscriptions", list, [])
     if any(type(uri) is not str for uri in uris):
         raise InvalidParams("`resourceSubscriptions` is a list of URIs")
+    if len(uris) > MAX_URIS:
+        raise InvalidParams(_TOO_MANY_URIS)
     ctx = await call.context()  # whatever notices the changes is part of the state
     places: dict[str, Places | None] = {}
     if uris:

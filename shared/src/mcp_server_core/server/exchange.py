@@ -82,6 +82,8 @@ class Exchange:
         for uri, found in places.items():
             hub.add_uri(listener, uri, found)
         self.server.listening.add(self)
+        scope.params.clear()  # a stream may stay for days, and does not need what it was opened with
+        scope.meta.clear()
         try:
             while (waiting := await outbox.take()) is not None:
                 await self._say(waiting[1])

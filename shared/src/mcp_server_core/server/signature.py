@@ -112,6 +112,9 @@ class Signature:
             if kind == "extra_forbidden" and not steps:
                 known = ", ".join(self.input_schema.get("properties", {})) or "none"
                 sentence = f"There is no argument `{path[0]}`; this tool takes: {known}."
+            elif kind == "extra_forbidden" and "properties" in schema:
+                known = ", ".join(schema["properties"])
+                sentence = f"Argument `{'.'.join(steps)}` has no field `{path[-1]}`; it takes: {known}."
             elif kind == "missing":
                 sentence = self._expectation(steps, schema) + "; it is missing."
             else:

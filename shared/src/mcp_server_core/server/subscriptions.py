@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 ListKind: TypeAlias = Literal["tools", "prompts", "resources"]
 LIST_KINDS: tuple[ListKind, ...] = ("tools", "prompts", "resources")
+MAX_URIS = 1000  # that one session, or one listen stream, may watch
 
 
 NoticeKey: TypeAlias = tuple["Listener", str, str | None]

@@ -2,13 +2,16 @@
 
 import json
 from collections.abc import AsyncGenerator
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import httpx
 import pytest
 from mcp_server_core.protocol.messages import Json
 from mcp_server_core.protocol.revisions import Revision
+from mcp_server_core.transports.http.sessions import Sessions
+from mcp_server_core.transports.http.settings import HttpSettings
+from mcp_server_core.transports.http.streams import Reader
 
 from ...protocol.oracle import check
 from .serving import (
@@ -313,11 +316,18 @@ async def test_a_batch_of_nothing_that_can_be_answered_is_refused(web: Web, batc
         [],
         [request("ping"), initialize(BATCHES, id=2)],
         [request("tools/list", {"_meta": envelope()})],
+        [request("tools/list", {"_meta": {META + "protocolVersion": BATCHES}})],
         [request("ping", id=number) for number in range(257)],
     ],
 )
 async def test_an_array_that_is_no_batch_is_refused(web: Web, batch: Any) -> None:  # 2.5 step 6, L-12
     reply = await (await web.open(BATCHES)).post(batch)
+    assert (reply.status, reply.code) == (400, -32600)
+
+
+@pytest.mark.parametrize("opening", [initialize(BATCHES), request("ping", {"_meta": envelope()})])
+async def test_what_opens_something_makes_no_batch_in_any_session(web: Web, opening: Json) -> None:
+    reply = await web.post([opening], {"mcp-session-id": "gone"})  # 2.5: step 6 comes before step 12
     assert (reply.status, reply.code) == (400, -32600)
 
 
@@ -423,6 +433,36 @@ async def test_a_session_whose_standing_stream_is_read_does_not_expire(shop: Wor
             await anyio.sleep(0.5)
             await shop.server.add(shop.extra)
             assert (await standing.message())["method"] == "notifications/tools/list_changed"
+
+
+class _Deaf:
+    """A server that never answers."""
+
+    async def serve(self, channel: Any, *, principal: str = "") -> None:
+        await anyio.sleep_forever()
+
+
+async def test_a_session_is_idle_from_the_end_of_what_it_did_last() -> None:  # D-9
+    clock = 0.0
+    settings = HttpSettings(session_idle_seconds=100)
+    async with anyio.create_task_group() as tasks:
+        sessions = Sessions(cast("Any", _Deaf()), settings, tasks, now=lambda: clock)
+        reading, calling = await sessions.open(""), await sessions.open("")
+        assert reading is not None
+        assert calling is not None
+        reader = Reader(reading.standing, 0)
+        calling.deliver(request("tools/list"), takes_events=True)
+        clock = 1000.0
+        await sessions.expire()
+        reader.leave()
+        await calling.send({"jsonrpc": "2.0", "id": 1, "result": {}})
+        clock = 1100.0
+        await sessions.expire()
+        assert len(sessions) == 2
+        clock = 1101.0
+        await sessions.expire()
+        assert len(sessions) == 0
+        tasks.cancel_scope.cancel()
 
 
 async def test_another_verb_is_told_which_ones_there_are(web: Web) -> None:  # H-1

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from .. import text_search
 from ..deadlines import followed
 from ..jobs import Job
+from ..naming import written_path
 from ..needles import TooSlow
 from ..search import Found, Position, Wanted, search
 from ..text_search import Hit, Hits, Query
@@ -45,9 +46,9 @@ async def search_files(
     wanted = Wanted(pattern, excludePatterns or (), not includeIgnored)
     since = position(_FILES, cursor)
     base, found = await followed(ctx, _search, await ctx.places(), path, wanted, ctx.max_chars - ROOM, since)
-    paths = [base + name for name in found.paths]
+    paths = [written_path(base + name) for name in found.paths]
     data: Matches = {"matches": paths, "truncated": found.next is not None}
-    notes = unread(found.unreadable)
+    notes = unread(found.unreadable, found.too_deep)
     if found.next is not None:
         data["nextCursor"] = write_cursor(_FILES, found.next)
         notes.append(f"[not all, because {found.why}: call again with cursor={data['nextCursor']}]")
@@ -110,7 +111,7 @@ async def search_text(
         "truncated": hits.next is not None,
     }
     lines = [line for said in data["matches"] for line in _told(said)]
-    notes = unread(hits.unreadable)
+    notes = unread(hits.unreadable, hits.too_deep)
     if hits.next is not None:
         data["nextCursor"] = write_cursor(_LINES, hits.next)
         notes.append(f"[not all, because {hits.why}: call again with cursor={data['nextCursor']}]")
@@ -141,7 +142,7 @@ def _search_text(
 
 def _found_line(base: str, hit: Hit) -> FoundLine:
     path = f"{base.rstrip(os.sep)}{os.sep}{hit.path}" if hit.path else base
-    found: FoundLine = {"path": path, "line": hit.line.number, "text": hit.line.text}
+    found: FoundLine = {"path": written_path(path), "line": hit.line.number, "text": hit.line.text}
     if hit.line.before:
         found["before"] = hit.line.before
     if hit.line.after:

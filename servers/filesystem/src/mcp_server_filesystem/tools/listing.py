@@ -7,7 +7,19 @@ from typing_extensions import TypedDict
 
 from ..deadlines import bounded, followed
 from ..jobs import Job
-from ..listing import Entry, Kind, Order, Totals, list_names, list_sizes, size_in_words, sort_key, sum_up
+from ..listing import (
+    Entry,
+    Kind,
+    Order,
+    Totals,
+    list_names,
+    list_sizes,
+    size_in_words,
+    sort_key,
+    sum_up,
+    written,
+)
+from ..naming import written_path
 from ..tree import Node, Shape, Tree, grow, outline
 from ..workspace import Workspace
 from .paging import ROOM, Cursor, Excluded, Ignored, position, unread
@@ -94,11 +106,13 @@ _MARKS: dict[Kind, str] = {"file": "[FILE]", "directory": "[DIR]", "link": "[LIN
 
 
 def _list_names(places: "Places", path: str) -> list[Entry]:
-    return list_names(places.resolve(path))
+    spot = places.resolve(path)
+    return written(list_names(spot), spot.path)
 
 
 def _list_sizes(places: "Places", path: str) -> list[Entry]:
-    return list_sizes(places.resolve(path))
+    spot = places.resolve(path)
+    return written(list_sizes(spot), spot.path)
 
 
 def _sized(entry: Entry) -> Sized:
@@ -168,7 +182,7 @@ async def directory_tree(
 def _grow(job: Job, places: "Places", path: str, shape: Shape, budget: int) -> tuple[str, Tree]:
     spot = places.resolve(path)
     try:
-        return spot.path, grow(spot, shape, job, budget=budget)
+        return written_path(spot.path), grow(spot, shape, job, budget=budget)
     except ValueError as error:
         raise ToolError(f"`excludePatterns`: {error}.") from None
 

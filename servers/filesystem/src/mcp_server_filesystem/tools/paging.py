@@ -4,6 +4,8 @@ from typing import Annotated, Any
 
 from mcp_server_core import Arg, InvalidCursor, ToolError, read_cursor
 
+from ..walking import MAX_DEPTH
+
 Cursor = Annotated[str | None, Arg("nextCursor of the page before")]
 Excluded = Annotated[
     list[str] | None, Arg("Globs to leave out; one without a slash means a name at any depth")
@@ -22,6 +24,9 @@ def position(kind: str, cursor: str | None) -> Any:
         raise ToolError("This `cursor` is not of this list: take nextCursor from the page before.") from None
 
 
-def unread(count: int) -> list[str]:
-    """What is said of directories and files that could not be read."""
-    return [f"[{count} could not be read]"] if count else []
+def unread(count: int, too_deep: int = 0) -> list[str]:
+    """What is said of directories and files that could not be read, and of directories that were not entered."""
+    notes = [f"[{count} could not be read]"] if count else []
+    if too_deep:
+        notes.append(f"[{too_deep} directories more than {MAX_DEPTH} levels down were not entered]")
+    return notes

@@ -55,7 +55,7 @@ async def edit_file(
     """Replace parts of a text file; line ends and encoding stay. Returns a git-style diff."""
     places = await ctx.places()
     wanted = [Edit(item["oldText"], item["newText"]) for item in edits]
-    saved = await bounded(ctx, _edit, places, path, wanted, ctx.state.fallback, expectedSha256, dryRun)
+    saved = await followed(ctx, _edit, places, path, wanted, ctx.state.fallback, expectedSha256, dryRun)
     return _told(saved, path, ctx.max_chars, dry=dryRun)
 
 
@@ -102,9 +102,16 @@ def _write(places: Places, path: str, content: str, add: bool, fallback: str) ->
 
 
 def _edit(
-    places: Places, path: str, edits: list[Edit], fallback: str, expected: str | None, dry: bool
+    job: Job,
+    places: Places,
+    path: str,
+    edits: list[Edit],
+    fallback: str,
+    expected: str | None,
+    dry: bool,
 ) -> files.Saved:
-    return files.edit(places.resolve(path), edits, fallback=fallback, expected=expected, dry_run=dry)
+    spot = places.resolve(path)
+    return files.edit(spot, edits, job.step, fallback=fallback, expected=expected, dry_run=dry)
 
 
 def _told(saved: files.Saved, path: str, max_chars: int, *, dry: bool) -> list[Text]:

@@ -26,6 +26,7 @@ class Connections:
     def __init__(self, path: str, writer: sqlite3.Connection) -> None:
         self.writer = writer
         self.identity = files.identity(path)
+        self.log = files.log_of(path)
         self._readers: list[sqlite3.Connection] = []
         self._closed = False
 

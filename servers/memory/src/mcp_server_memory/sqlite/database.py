@@ -53,7 +53,7 @@ class Database:
         migrations: Sequence[Migration] = MIGRATIONS,
         patience: float = PATIENCE,
     ) -> None:
-        self.path = path
+        self.path = os.path.realpath(path)
         self._imports = imports
         self._migrations = migrations
         self._patience = patience
@@ -167,7 +167,9 @@ class Database:
         with self._turn:
             if self._open is not None and self._open.identity != files.identity(self.path):
                 log.warning("the store was moved or replaced; it is opened anew")
+                replaced = self._open.log
                 self.close()
+                files.leave_log(self.path, replaced)
             if self._open is None:
                 self._open = self._open_now()
             return self._open

@@ -1,7 +1,7 @@
 """The files around a store: who uses it, what is set aside, what is kept as a backup. Knows nothing of tables."""
 
 # Store files are named by the operator and may be anything; os.path keeps this import light.
-# ruff: noqa: PTH103, PTH104, PTH110, PTH116, PTH120
+# ruff: noqa: PTH103, PTH104, PTH108, PTH110, PTH116, PTH120
 
 import os
 import sqlite3
@@ -92,6 +92,24 @@ def set_aside(store: str) -> str:
         raise Damaged(f"it could not be set aside ({os.strerror(error.errno or 0)})") from None
     sync_folder(store)
     return target
+
+
+def log_of(store: str) -> dict[str, tuple[int, int] | None]:
+    """The files of the log, and which they are now."""
+    return {part: identity(store + part) for part in _PARTS[1:]}
+
+
+def leave_log(store: str, log: dict[str, tuple[int, int] | None]) -> None:
+    """Move the log of a store that was replaced out of the way: SQLite would take it for the log of the new one."""
+    target = dated(store, "replaced")
+    for part, known in log.items():
+        if known is None or identity(store + part) != known:
+            continue
+        with suppress(OSError):
+            if part == "-shm":  # says where in the log what is, and is made anew
+                os.unlink(store + part)
+            else:
+                os.rename(store + part, target + part)
 
 
 def backup(connection: sqlite3.Connection, store: str, version: int) -> str:

@@ -11,6 +11,8 @@ from . import files
 from .schema import APPLICATION, Migration
 from .trouble import Damaged, code_of, is_damage
 
+# ruff: noqa: PTH110, PTH113 - os.path keeps this import light
+
 log = logging.getLogger("mcp_server_memory")
 PATIENCE = 20.0
 """Seconds to wait for other processes before giving up."""
@@ -44,6 +46,10 @@ def open_store(path: str, migrations: Sequence[Migration], patience: float) -> s
     while True:
         try:
             return _open(path, migrations, patience)
+        except (
+            UnicodeDecodeError
+        ) as error:  # what SQLite says quotes the names of tables, and they are no text
+            raise Damaged("its tables are not as they were made") from error
         except sqlite3.Error as error:
             if is_damage(error):
                 raise Damaged("it is not a readable SQLite file") from error
@@ -54,6 +60,8 @@ def open_store(path: str, migrations: Sequence[Migration], patience: float) -> s
 
 
 def _open(path: str, migrations: Sequence[Migration], patience: float) -> sqlite3.Connection:
+    if os.path.exists(path) and not os.path.isfile(path):  # opening a pipe would wait for its other end
+        raise GraphError(f"{path} is not a file. Ask the user to name another with --store.")
     try:
         files.create(path)
     except OSError as error:
@@ -61,12 +69,21 @@ def _open(path: str, migrations: Sequence[Migration], patience: float) -> sqlite
             f"The folder of the memory cannot be used ({os.strerror(error.errno or 0)}). "
             "Ask the user to check it, or to name another with --store."
         ) from None
+    # The log first: whoever makes a new store writes into the store before there is a log.
+    if files.size(f"{path}-wal") and not files.size(path):
+        raise Damaged("it is empty, but its log is not")  # SQLite would throw the log away
     connection = connect(path, patience=patience)
     try:
         _check_kind(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         _migrate(connection, path, migrations)
-        _look_around(connection)
+        try:
+            _look_around(connection)
+        except sqlite3.Error as error:
+            # A table that has another name or another column now: SQLite takes that for our mistake.
+            if code_of(error) == sqlite3.SQLITE_ERROR:
+                raise Damaged("its tables are not as they were made") from error
+            raise
     except BaseException:
         connection.close()
         raise

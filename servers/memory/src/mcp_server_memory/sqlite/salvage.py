@@ -1,43 +1,44 @@
 """Getting out of a damaged store what can still be read, into a new one."""
 
-import shutil
 import sqlite3
-from collections.abc import Generator, Iterator
-from contextlib import closing, suppress
-from pathlib import Path
-from typing import Any
+from itertools import islice
 
+from ..folding import fold
 from . import indexing
+from .drafts import checksum
+from .leaves import rows
 
+# The columns of each table, and what their values are (see leaves.py).
 _TABLES = {
-    "change": "id, at, client, act, undoes, undone",
-    "name": "id, text, key",
-    "entity": "id, name, type, type_key, made, gone, back",
-    "observation": "id, entity, text, sum, made, gone, back",
-    "relation": "id, source, target, type, made, gone, back",
-    "imported": "rowid, file, size, modified, at",
+    "change": ("id, at, client, act, undoes, undone", "kittnn"),
+    "name": ("id, text, key", "ktt"),
+    "entity": ("id, name, type, type_key, made, gone, back", "kittinn"),
+    "observation": ("id, entity, text, sum, made, gone, back", "kitiinn"),
+    "relation": ("id, source, target, type, made, gone, back", "kiitinn"),
+    "imported": ("file, size, modified, at", "tiii"),
 }
-_BATCH = 100
+_BATCH = 1_000
 # The statements below are put together from these constants alone.
 # ruff: noqa: S608
 
 
 def salvage(damaged: str, connection: sqlite3.Connection) -> tuple[int, int, int]:
-    """Copy every readable row into an empty store; count the entities, observations and relations that live.
-
-    Works on a copy: looking into a store with an open log would change it.
-    """
-    copy = Path(f"{damaged}.copy")
+    """Copy every readable row into an empty store; count the entities, observations and relations that live."""
+    connection.execute(
+        "PRAGMA foreign_keys = OFF"
+    )  # rows arrive in any order; what they miss is mended below
+    connection.execute("BEGIN IMMEDIATE")
     try:
-        for part in ("", "-wal"):
-            with suppress(FileNotFoundError):
-                shutil.copyfile(damaged + part, f"{copy}{part}")
-        with closing(sqlite3.connect(copy)) as source:
-            source.text_factory = _decode
-            _copy_rows(source, connection)
+        _copy_rows(damaged, connection)
+        _mend(connection)
+        _index(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
     finally:
-        for part in ("", "-wal", "-shm"):
-            Path(f"{copy}{part}").unlink(missing_ok=True)
+        connection.execute("PRAGMA foreign_keys = ON")
     counts = (
         connection.execute(f"SELECT count(*) FROM {table} WHERE gone IS NULL").fetchone()[0]
         for table in ("entity", "observation", "relation")
@@ -45,63 +46,19 @@ def salvage(damaged: str, connection: sqlite3.Connection) -> tuple[int, int, int
     return next(counts), next(counts), next(counts)
 
 
-def _decode(raw: bytes) -> str:
-    return raw.decode(errors="replace")
-
-
-def _copy_rows(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
-    target.execute("PRAGMA foreign_keys = OFF")  # rows arrive in any order; what they miss is mended below
-    target.execute("BEGIN IMMEDIATE")
-    try:
-        for table, columns in _TABLES.items():
-            marks = ", ".join("?" * len(columns.split(",")))
-            for row in _rows(source, table, columns):
-                target.execute(f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})", row)
-        _mend(target)
-        _index(target)
-        target.execute("COMMIT")
-    except BaseException:
-        if target.in_transaction:
-            target.execute("ROLLBACK")
-        raise
-    finally:
-        target.execute("PRAGMA foreign_keys = ON")
-
-
-def _rows(source: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[Any, ...]]:
-    """The rows before the damage, then those behind it from the end backwards."""
-    last = yield from _until_damage(source, table, columns, 0, "ASC")
-    if last is not None:
-        yield from _until_damage(source, table, columns, last, "DESC")
-
-
-def _until_damage(
-    source: sqlite3.Connection, table: str, columns: str, bound: int, order: str
-) -> Generator[tuple[Any, ...], None, int | None]:
-    """Rows in one direction; returns the last id before the damage, or None when there was none."""
-    last = bound if order == "ASC" else 1 << 62
-    first = columns.partition(",")[0]
-    limits = f"{first} > {bound} AND {first} < ?" if order == "DESC" else f"{first} > ?"
-    batch = _BATCH
-    while True:
-        try:
-            rows = source.execute(
-                f"SELECT {columns} FROM {table} WHERE {limits} ORDER BY {first} {order} LIMIT {batch}",
-                (last,),
-            ).fetchall()
-        except sqlite3.DatabaseError:
-            if batch == 1:
-                return last
-            batch = 1
-            continue
-        if not rows:
-            return None
-        yield from rows
-        last = rows[-1][0]
+def _copy_rows(damaged: str, target: sqlite3.Connection) -> None:
+    inserts = {
+        table: f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({', '.join('?' * len(kinds))})"
+        for table, (columns, kinds) in _TABLES.items()
+    }
+    found = rows(damaged, {table: kinds for table, (_, kinds) in _TABLES.items()})
+    while batch := list(islice(found, _BATCH)):
+        for table, insert in inserts.items():
+            target.executemany(insert, [row for of, row in batch if of == table])
 
 
 def _mend(target: sqlite3.Connection) -> None:
-    """Give rows back what they refer to, where that can be; leave out what hangs in the air."""
+    """Give rows back what they refer to, where that can be; name what lost its name."""
     for table in ("entity", "observation", "relation"):
         for column in ("made", "gone", "back"):
             target.execute(
@@ -110,20 +67,58 @@ def _mend(target: sqlite3.Connection) -> None:
             )
     target.execute("UPDATE change SET undoes = NULL WHERE undoes NOT IN (SELECT id FROM change)")
     target.execute("UPDATE change SET undone = NULL WHERE undone NOT IN (SELECT id FROM change)")
-    target.execute("DELETE FROM entity WHERE name NOT IN (SELECT id FROM name)")
-    target.execute("DELETE FROM observation WHERE entity NOT IN (SELECT id FROM entity)")
-    for end in ("source", "target"):
-        target.execute(f"DELETE FROM relation WHERE {end} NOT IN (SELECT id FROM name)")
+    _name_what_has_no_name(target)
+    _mend_touched(target)
+
+
+def _name_what_has_no_name(target: sqlite3.Connection) -> None:
+    """Facts whose entity or name was hit are still facts: they get an entity or a name that says so."""
+    orphans = "SELECT entity, min(made) FROM observation WHERE entity NOT IN (SELECT id FROM entity) GROUP BY entity"
+    for entity, made in target.execute(orphans).fetchall():
+        name = _new_name(target, f"recovered entity {entity}")
+        target.execute(
+            "INSERT INTO entity (id, name, type, type_key, made) VALUES (?, ?, 'recovered', 'recovered', ?)",
+            (entity, name, made),
+        )
+    used = "SELECT name FROM entity UNION SELECT source FROM relation UNION SELECT target FROM relation"
+    for (number,) in target.execute(f"SELECT * FROM ({used}) EXCEPT SELECT id FROM name").fetchall():
+        _new_name(target, f"recovered name {number}", number)
+
+
+def _new_name(target: sqlite3.Connection, text: str, number: int | None = None) -> int:
+    while target.execute("SELECT 1 FROM name WHERE text = ?", (text,)).fetchone():
+        text += "'"
+    made = target.execute("INSERT INTO name (id, text, key) VALUES (?, ?, ?)", (number, text, fold(text)))
+    assert made.lastrowid is not None
+    return made.lastrowid
+
+
+def _mend_touched(target: sqlite3.Connection) -> None:
+    """Which names a change touched follows from the rows that name the change."""
+    for column in ("made", "gone", "back"):
+        for named in (
+            f"SELECT {column}, name FROM entity",
+            f"SELECT observation.{column}, name FROM observation JOIN entity ON entity.id = observation.entity",
+            f"SELECT {column}, source FROM relation",
+            f"SELECT {column}, target FROM relation",
+        ):
+            target.execute(
+                f"INSERT OR IGNORE INTO touched (change, name) SELECT * FROM ({named}) WHERE {column} IS NOT NULL"
+            )
 
 
 def _index(target: sqlite3.Connection) -> None:
     labels: dict[int, indexing.Label] = {}
-    rows: list[indexing.Row] = []
+    gathered: list[indexing.Row] = []
     for entity, name, kind in target.execute(
         "SELECT entity.id, name.text, entity.type FROM entity JOIN name ON name.id = entity.name"
     ):
         labels[entity] = indexing.label(name, kind)
-        rows.append(indexing.of_entity(entity, name, kind))
-    for number, entity, text in target.execute("SELECT id, entity, text FROM observation"):
-        rows.append(indexing.of_observation(number, labels[entity], text))
-    indexing.insert(target, rows)
+        gathered.append(indexing.of_entity(entity, name, kind))
+    for number, entity, text, sum_ in target.execute(
+        "SELECT id, entity, text, sum FROM observation"
+    ).fetchall():
+        gathered.append(indexing.of_observation(number, labels[entity], text))
+        if sum_ != checksum(text):  # the text itself was hit; it must still be found when somebody deletes it
+            target.execute("UPDATE observation SET sum = ? WHERE id = ?", (checksum(text), number))
+    indexing.insert(target, gathered)

@@ -40,6 +40,8 @@ class _Finder:
         self._connection = connection
         self._query = query
         self._filters, self._values = _filters(query)
+        self._common: dict[Term, bool] = {}
+        self._has_phrases = any(" " in term.text for term in query.terms)
 
     def entities(self, limit: int) -> Iterator[int]:
         """Every entity found, some of them more than once; each stage begins when the one before gave too little."""
@@ -49,7 +51,8 @@ class _Finder:
         yield from self._named()
         if all(term.has_letters for term in self._query.terms):
             yield from self._by_words()
-        yield from self._by_parts()
+        else:
+            yield from self._by_parts()
 
     def _all(self, limit: int) -> Iterator[int]:
         rows = self._connection.execute(
@@ -70,19 +73,28 @@ class _Finder:
     # --- words ---------------------------------------------------------------------------------------------------
 
     def _by_words(self) -> Iterator[int]:
-        """Facts in which all terms stand together: as whole words first, then as beginnings of words."""
-        terms = self._query.terms
-        whole = _expression([term._replace(exact=True) for term in terms])
+        """Facts in which all terms stand together: as whole words first, then as beginnings of words; then the rest."""
+        whole = [term._replace(exact=True) for term in self._query.terms]
         yield from self._together(whole)
         # The words that begin with a common word are too many to look through, and it is found in itself already.
-        begun = _expression([term._replace(exact=term.exact or self._is_common(term)) for term in terms])
-        if begun != whole:
+        begun = [
+            term._replace(exact=term.exact or self._is_common(alone))
+            for term, alone in zip(self._query.terms, whole, strict=True)
+        ]
+        # The index gathers all facts with words that begin so before it gives the first (measured: 9 ms for 200,000).
+        # Where there are many, those that the index of parts gives one by one come first.
+        many = any(not term.exact and self._stands_in_many(term) for term in begun)
+        if begun != whole and not many:
+            yield from self._together(begun)
+        yield from self._by_parts()
+        if many:
             yield from self._together(begun)
 
-    def _together(self, match: str) -> Iterator[int]:
+    def _together(self, terms: Sequence[Term]) -> Iterator[int]:
+        match = _expression(terms)
         rows = self._rows("words", match, MOST_RANKED + 1)
         if len(rows) <= MOST_RANKED:
-            yield from self._entities_of(self._ranked(match))
+            yield from self._entities_of(self._ranked(terms, rows))
         while (
             len(rows) > MOST_RANKED
         ):  # common: from the newest on, a batch at a time for as long as somebody asks
@@ -91,16 +103,35 @@ class _Finder:
             if len(rows) <= MOST_RANKED:
                 yield from self._entities_of(rows)
 
-    def _is_common(self, term: Term) -> bool:
-        match = _expression([term._replace(exact=True)])
-        return len(self._rows("words", match, MOST_RANKED + 1)) > MOST_RANKED
-
-    def _ranked(self, match: str) -> list[int]:
-        rows = self._connection.execute(
+    def _ranked(self, terms: Sequence[Term], rows: Sequence[int]) -> list[int]:
+        """Rows that hold all terms, the best first. To rank by a term, the index counts all facts that hold it, and a
+        term of many says little about any of them: so common ones have no say.
+        """
+        rare = [term for term in terms if len(terms) == 1 or not self._is_common(term)]
+        if not rare:
+            return self._rows("words", f"name : ({_expression(terms)})", MOST_RANKED) + list(rows)
+        ranked = self._connection.execute(
             f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, {_WEIGHTS}), rowid DESC",
-            (match,),
+            (_expression(rare),),
         )
-        return [row for (row,) in rows]
+        wanted = set(rows)
+        return [row for (row,) in ranked if row in wanted]
+
+    def _is_common(self, term: Term) -> bool:
+        known = self._common.get(term)
+        if known is None:
+            known = self._common[term] = self._has_more("words", _expression([term]), MOST_RANKED)
+        return known
+
+    def _stands_in_many(self, term: Term) -> bool:
+        """Whether the letters of a term stand in more facts than are looked at one by one."""
+        return len(term.text) >= _PIECE and self._has_more("parts", _pieces(term.text), MOST_CANDIDATES)
+
+    def _has_more(self, index: str, match: str, number: int) -> bool:
+        rows = self._connection.execute(
+            f"SELECT 1 FROM {index} WHERE {index} MATCH ? LIMIT 1 OFFSET ?", (match, number)
+        )
+        return rows.fetchone() is not None
 
     def _rows(self, index: str, match: str, limit: int, before: int = 1 << 62) -> list[int]:
         rows = self._connection.execute(
@@ -164,7 +195,9 @@ class _Finder:
             (entity,),
         )
         for (text,) in rows:
-            folded = " ".join(fold(text).split()) if any(" " in term for term in missing) else fold(text)
+            folded = fold(text)
+            if self._has_phrases:
+                folded = " ".join(folded.split())
             missing = [term for term in missing if term not in folded]
             if not missing:
                 return True

@@ -11,7 +11,7 @@ _WORDS = {
     sqlite3.SQLITE_READONLY: "The memory may not be written: its file or folder is read-only. Nothing was changed; ask the user to allow writing.",
     sqlite3.SQLITE_CANTOPEN: "The memory cannot be opened: its folder is missing or may not be used. Ask the user to check the permissions of the folder.",
     sqlite3.SQLITE_PERM: "The memory cannot be opened: permission denied. Ask the user to check the permissions of the folder.",
-    sqlite3.SQLITE_IOERR: "The disk could not be read or written. Nothing was changed; ask the user to check the disk, then try again.",
+    sqlite3.SQLITE_IOERR: "The disk could not be read or written; it may be full. Nothing was changed; ask the user to check it, then try again.",
     sqlite3.SQLITE_TOOBIG: "The text is longer than the memory can hold (1,000,000,000 bytes). Nothing was changed; shorten it.",
     sqlite3.SQLITE_INTERRUPT: "The search was stopped. Ask for something narrower.",
     sqlite3.SQLITE_NOMEM: "There is not enough memory for this. Nothing was changed; try something smaller.",
@@ -47,7 +47,9 @@ def code_of(error: sqlite3.Error) -> int:
 
 def is_damage(error: sqlite3.Error) -> bool:
     """Whether the file itself is broken."""
-    return code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    # Python itself, and not SQLite, finds text that is none.
+    not_text = isinstance(error, sqlite3.OperationalError) and "not decode to UTF-8" in str(error)
+    return not_text or code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def explain(error: sqlite3.Error) -> StoreError | None:

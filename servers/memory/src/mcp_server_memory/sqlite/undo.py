@@ -54,9 +54,11 @@ def _choose(draft: "SqliteDraft", number: int | None) -> tuple[int, str, str]:
         if row is None:
             raise GraphError("There is nothing to undo.")
         return row
-    row = draft.connection.execute(
-        "SELECT id, act, client, undone FROM change WHERE id = ?", (number,)
-    ).fetchone()
+    row = None
+    if number < 1 << 63:  # larger ones are no numbers to SQLite
+        row = draft.connection.execute(
+            "SELECT id, act, client, undone FROM change WHERE id = ?", (number,)
+        ).fetchone()
     if row is None:
         raise GraphError(f"There is no change {number}; the results of writing tools name theirs.")
     if row[3] is not None:

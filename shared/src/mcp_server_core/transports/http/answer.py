@@ -23,7 +23,7 @@ _EVENTS: list[Field] = [
 class Answer:
     """Writes to one client. `fields` are added to whatever kind of answer it becomes."""
 
-    __slots__ = ("_ended", "_lock", "_send", "fields", "opening", "said", "started", "status")
+    __slots__ = ("_ended", "_lock", "_send", "fields", "held", "opening", "said", "started", "status")
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -33,7 +33,8 @@ class Answer:
         self.opening = b""  # what a stream of events begins with
         self.started = False  # as a stream; a plain answer is written in one go
         self.status = 0
-        self.said: dict[str, Any] = {}  # for the access log
+        self.held = 0  # bytes of the request's body that take up room
+        self.said: dict[str, str] = {}  # for the access log
 
     async def json(self, status: int, body: bytes, fields: Iterable[Field] = ()) -> None:
         """Answer with a JSON value; as the last event, if a stream was begun meanwhile to show that we are alive."""

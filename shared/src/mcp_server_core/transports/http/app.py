@@ -13,7 +13,7 @@ from ...protocol.codec import encode
 from ...protocol.http import Head, Refusal
 from ..auth.access import Authorizer, Refused, Unavailable
 from .answer import Answer, Receive, Send, Step
-from .body import ClientGone
+from .body import ClientGone, Room
 from .doors import Doors
 from .endpoint import Endpoint
 from .minding import Pings
@@ -25,8 +25,10 @@ log = logging.getLogger("mcp_server_core")
 access_log = logging.getLogger("mcp_server_core.access")
 HEALTH, STREAM, MESSAGES = "/health", "/sse", "/messages"
 GONE = 499  # in the log only: the client hung up before it was answered
+LONGEST = 200  # characters of anything in the log that a client wrote
 _ANYONE = [(b"access-control-allow-origin", b"*")]
 _CLOSE = [(b"connection", b"close")]
+_KEPT = ("type", "http_version", "client", "method", "path", "query_string")
 
 
 class HttpApp:
@@ -46,8 +48,9 @@ class HttpApp:
         self._sessions = Sessions(service, settings, tasks)
         pings = Pings(settings.ping_seconds)
         tasks.start_soon(pings.run)
-        self._endpoint = Endpoint(service, settings, self._sessions, pings)
-        self._pair = Pair(service, settings, tasks, pings, MESSAGES)
+        self._room = Room(max(settings.max_bodies, settings.max_body))
+        self._endpoint = Endpoint(service, settings, self._sessions, pings, self._room)
+        self._pair = Pair(service, settings, tasks, pings, self._room, MESSAGES)
         self._verbs = {settings.path: "POST, GET, DELETE" if settings.sessions else "POST"}
         if settings.sessions:
             self._verbs.update({STREAM: "GET", MESSAGES: "POST"})
@@ -67,7 +70,7 @@ class HttpApp:
                 step = await step
         except Refusal as refusal:
             # A body that was not read to its end would be taken for the next request.
-            closing = _CLOSE if refusal.status in (413, 415, 406) else []
+            closing = _CLOSE if refusal.status in (413, 415, 406, 503) else []
             answer.said.setdefault("error", refusal.reply["error"]["message"])
             await answer.json(refusal.status, encode(refusal.reply), closing)
         except ClientGone:
@@ -76,6 +79,8 @@ class HttpApp:
             log.exception("%s %s failed", scope["method"], self._shown(scope["path"]))
             if not answer.status:
                 await answer.empty(500)
+        finally:
+            self._room.give_back(answer.held)
         if access_log.isEnabledFor(logging.INFO):
             self._log(scope, answer, perf_counter() - began)
 
@@ -90,6 +95,8 @@ class HttpApp:
             return self._document(verb, path, answer)
         if not self._doors.allows_origin(head):
             return answer.empty(403)
+        if path.endswith("/"):
+            path = path[:-1] or "/"  # people paste addresses either way
         verbs = self._verbs.get(path)
         if verbs is None:
             return answer.empty(404)
@@ -107,6 +114,7 @@ class HttpApp:
                 return answer.empty(refused.status, [*challenge, *_CLOSE])
             except Unavailable:
                 return answer.empty(503, [(b"retry-after", b"5"), *_CLOSE])
+        _forget(scope)
         if path == self._path:
             return self._endpoint.handle(verb, head, receive, answer, principal)
         if path == STREAM:
@@ -155,10 +163,18 @@ class HttpApp:
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "client": client[0] if client else None,
             "verb": scope["method"],
-            "path": scope["path"],
+            "path": scope["path"][:LONGEST],
             "status": answer.status or GONE,
             "ms": round(seconds * 1000, 1),
             "stream": answer.started,
-            **answer.said,
+            **{name: text[:LONGEST] for name, text in answer.said.items()},
         }
         access_log.info(encode(line).decode())
+
+
+def _forget(scope: dict[str, Any]) -> None:
+    """Keep of a request what logs still need: the connection holds on to it, and a stream may stay for days."""
+    kept = {name: scope[name] for name in _KEPT}
+    scope["headers"].clear()
+    scope.clear()
+    scope.update(kept)

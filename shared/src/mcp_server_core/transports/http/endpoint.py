@@ -31,7 +31,7 @@ from ...protocol.mirror import Mirror
 from ...protocol.revisions import REVISIONS, STATELESS
 from ...protocol.session import refuse_array
 from .answer import Answer, Receive, Step
-from .body import read_body
+from .body import Room, read_body
 from .carrying import Carrier
 from .minding import Minder, Pings
 from .session import HttpSession
@@ -46,11 +46,14 @@ _RETRY_SOON = [(b"retry-after", b"1")]
 class Endpoint:
     """Streamable HTTP, both forms, for one server."""
 
-    def __init__(self, service: Service, settings: HttpSettings, sessions: Sessions, pings: Pings) -> None:
+    def __init__(
+        self, service: Service, settings: HttpSettings, sessions: Sessions, pings: Pings, room: Room
+    ) -> None:
         self._service = service
         self._settings = settings
         self._sessions = sessions
         self._pings = pings
+        self._room = room
         self._turns = asyncio.Semaphore(settings.max_calls)
         self._waiting = 0
         self._listeners = 0
@@ -75,7 +78,7 @@ class Endpoint:
         accepts = read_accept(head)
         if not (accepts.json or accepts.events):
             raise Refusal(406, InvalidRequest("Accept application/json and text/event-stream"))
-        post = read_post(await read_body(receive, head, self._settings.max_body), head)
+        post = read_post(await read_body(receive, head, self._settings.max_body, self._room, answer), head)
         match post:
             case Enveloped():
                 answer.said = {"rpc": post.request.method}
@@ -255,5 +258,5 @@ def _gone(value: Any) -> Refusal:
     return Refusal(404, InvalidRequest(SESSION_GONE), ids[0] if isinstance(value, dict) and ids else None)
 
 
-def _method(value: Any) -> str | None:
-    return value.get("method") if isinstance(value, dict) else "batch"
+def _method(value: Any) -> str:
+    return value.get("method", "response") if isinstance(value, dict) else "batch"

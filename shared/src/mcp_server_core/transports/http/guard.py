@@ -15,6 +15,7 @@ from .settings import HttpSettings
 
 BEHIND = 256 * 1024  # bytes that may wait behind a request that is not answered yet
 _AT_ONCE = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
+TOLD = 64  # connections beyond the limit that wait for their request, to be answered 503; more are closed at once
 LAST_CALL = 0.2  # seconds in which a request that is on its way is still taken when the server stops
 _HEAD = b"content-length: 0\r\nconnection: close\r\n\r\n"
 _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\n" + _HEAD
@@ -29,6 +30,11 @@ class _Pipeline(list[Any]):
     def appendleft(self, item: Any) -> None:
         """Add a request; the one that came first is taken from the end."""
         self.insert(0, item)
+
+
+def _lighten(event: asyncio.Event) -> None:
+    """Hold whoever waits in a list: an event has one waiter here, and its empty deque 760 bytes."""
+    event._waiters = []  # type: ignore[assignment] # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
 
 
 class GuardedProtocol(HttpToolsProtocol):
@@ -64,6 +70,10 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        if len(self.connections) > self._settings.max_connections + TOLD:
+            transport.abort()
+            return
+        _lighten(self.flow._is_writable_event)  # pyright: ignore[reportPrivateUsage]
         self._arm(self._settings.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -145,6 +155,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._serving = cycle
+        _lighten(cycle.message_event)
         if not self.pipeline:
             self._behind = 0
         super()._start_asgi_task(cycle, app)

@@ -17,7 +17,7 @@ from ...protocol.messages import Json, RequestId
 from ...protocol.revisions import META_VERSION
 from ...protocol.sse import encode_event
 from .answer import Answer, Receive
-from .body import read_body
+from .body import Room, read_body
 from .carrying import Carrier
 from .minding import Pings
 from .session import MAX_UNREAD
@@ -84,12 +84,19 @@ class Pair:
     """The two endpoints."""
 
     def __init__(
-        self, service: Service, settings: HttpSettings, tasks: TaskGroup, pings: Pings, messages: str
+        self,
+        service: Service,
+        settings: HttpSettings,
+        tasks: TaskGroup,
+        pings: Pings,
+        room: Room,
+        messages: str,
     ) -> None:
         self._service = service
         self._settings = settings
         self._tasks = tasks
         self._pings = pings
+        self._room = room
         self._messages = messages
         self._open: dict[str, PairChannel] = {}
 
@@ -120,7 +127,7 @@ class Pair:
         if channel is None or channel.principal != principal:
             raise Refusal(404, McpError("There is no such session (any more)", code=InvalidRequest.code))
         try:
-            value = decode(await read_body(receive, head, self._settings.max_body))
+            value = decode(await read_body(receive, head, self._settings.max_body, self._room, answer))
         except ParseError as error:
             raise Refusal(400, error) from None
         _make_opaque(value)

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,10 +18,11 @@ import uvicorn
 from ...channel import Service
 from ..auth.access import Authorizer
 from .app import HttpApp
-from .guard import GuardedProtocol
+from .guard import TOLD, GuardedProtocol
 from .settings import HttpSettings
 
 BACKLOG = 2048
+SPARE = TOLD + 256  # descriptors that are not for connections that are served
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -40,6 +42,22 @@ def bind(settings: HttpSettings) -> socket.socket:
     return bound
 
 
+def make_room(connections: int) -> int:
+    """Let this process hold so many connections, beside what handlers open; as many as the system allows."""
+    if sys.platform == "win32":  # no such limit there
+        return connections
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted, endless = connections + SPARE, resource.RLIM_INFINITY
+    if endless != soft < wanted:
+        most = wanted if hard == endless else min(wanted, hard)
+        with suppress(OSError, ValueError):  # a system may allow less than it says
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+            soft = most
+    return connections if soft == endless else max(1, min(connections, soft - SPARE))
+
+
 async def serve_http(
     service: Service,
     settings: HttpSettings,
@@ -49,6 +67,7 @@ async def serve_http(
     ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve until a signal comes, then let what is in flight finish. The server's state is open already."""
+    settings = replace(settings, max_connections=make_room(settings.max_connections))
     async with anyio.create_task_group() as tasks:
         app = HttpApp(service, settings, tasks, authorizer)
         config = uvicorn.Config(

@@ -6,7 +6,6 @@ same one, everything else to the standing stream that the client opened with GET
 
 import asyncio
 from collections import OrderedDict, deque
-from time import monotonic
 from typing import Any
 
 from ...errors import ConnectionLost, InternalError, InvalidRequest
@@ -25,11 +24,11 @@ _STANDING = 0
 class HttpSession:
     """A channel over many HTTP requests, known by an id that cannot be guessed."""
 
-    def __init__(self, id: str, principal: str) -> None:
+    def __init__(self, id: str, principal: str, opened: float) -> None:
         self.id = id
         self.principal = principal
         self.revision: str | None = None
-        self.touched = monotonic()
+        self.touched = opened
         self.standing = Stream(_STANDING)
         self._incoming: deque[Any] = deque()
         self._arrived: asyncio.Future[None] | None = None

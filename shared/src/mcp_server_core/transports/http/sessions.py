@@ -1,6 +1,7 @@
 """The sessions of a server: opened, found by id and principal, ended by their clients or for being idle."""
 
 import logging
+from collections.abc import Callable
 from secrets import token_urlsafe
 from time import monotonic
 
@@ -19,8 +20,16 @@ EVICTABLE_SECONDS = 300.0  # when there is no room, a session that was quiet for
 class Sessions:
     """Every session that is open."""
 
-    def __init__(self, service: Service, settings: HttpSettings, tasks: TaskGroup) -> None:
+    def __init__(
+        self,
+        service: Service,
+        settings: HttpSettings,
+        tasks: TaskGroup,
+        *,
+        now: Callable[[], float] = monotonic,
+    ) -> None:
         self._service = service
+        self._now = now
         self._idle = settings.session_idle_seconds
         self._most = settings.max_sessions
         self._tasks = tasks
@@ -33,7 +42,7 @@ class Sessions:
         """A new session, served from now on; None when there is no room."""
         if len(self._open) >= self._most and not await self._make_room():
             return None
-        session = HttpSession(token_urlsafe(24), principal)  # H-19, SEC-9
+        session = HttpSession(token_urlsafe(24), principal, self._now())  # H-19, SEC-9
         self._open[session.id] = session
         self._tasks.start_soon(self._serve, session)
         return session
@@ -43,7 +52,7 @@ class Sessions:
         session = self._open.get(id)
         if session is None or session.principal != principal or session.closed:
             return None
-        session.touched = monotonic()
+        session.touched = self._now()
         return session
 
     async def end(self, session: HttpSession) -> None:
@@ -65,9 +74,13 @@ class Sessions:
         """End what is idle, now and then, until cancelled (D-9)."""
         while True:
             await anyio.sleep(min(SWEEP_SECONDS, self._idle))
-            for session in self._idle_since(self._idle):
-                log.info("a session expired after %.0f s without a request", self._idle)
-                await self.end(session)
+            await self.expire()
+
+    async def expire(self) -> None:
+        """End what has been idle for too long."""
+        for session in self._idle_since(self._idle):
+            log.info("a session expired after %.0f s without a request", self._idle)
+            await self.end(session)
 
     async def _make_room(self) -> bool:
         quiet = self._idle_since(min(EVICTABLE_SECONDS, self._idle))
@@ -76,8 +89,11 @@ class Sessions:
         return bool(quiet)
 
     def _idle_since(self, seconds: float) -> list[HttpSession]:
-        before = monotonic() - seconds
-        return [session for session in self._open.values() if not session.busy and session.touched < before]
+        now = self._now()
+        for session in self._open.values():
+            if session.busy:
+                session.touched = now  # a long call, or a stream read for hours, is no time of idleness
+        return [session for session in self._open.values() if session.touched < now - seconds]
 
     async def _serve(self, session: HttpSession) -> None:
         try:

@@ -23,6 +23,8 @@ class HttpSettings:
     """Whether handshake clients are served. Several processes behind one port cannot: sessions live in one."""
 
     max_body: int = 16 * MIB
+    max_bodies: int = 256 * MIB
+    """How much of long bodies may be in memory at once, over all requests."""
     max_head: int = 32 * 1024
     head_seconds: float = 10.0
     body_seconds: float = 60.0

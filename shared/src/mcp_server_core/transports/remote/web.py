@@ -15,6 +15,8 @@ from .access import ATTEMPTS, Access, Challenge, give_up, read_challenge
 _MAX_REDIRECTS = 5
 _KEPT = 20  # idle connections
 _REST = 0.5
+_PLAIN = {"Accept-Encoding": "identity"}
+"""Compressed, a few bytes could grow into more than there is room for before anybody can count them."""
 
 
 class Answer:
@@ -23,7 +25,7 @@ class Answer:
     def __init__(self, response: httpx.Response, limit: int) -> None:
         self._response = response
         self.limit = limit
-        self._body: AsyncIterator[bytes] = response.aiter_bytes()
+        self._body: AsyncIterator[bytes] = response.aiter_raw()
         self.status = response.status_code
         self.type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
 
@@ -110,7 +112,9 @@ class Web:
         challenge: Challenge | None = None
         for _ in range(ATTEMPTS):
             access = await self._access.headers(challenge)
-            answer = await self._redirected(verb, url, {**self._headers, **headers, **access}, content)
+            answer = await self._redirected(
+                verb, url, {**self._headers, **_PLAIN, **headers, **access}, content
+            )
             if answer.status not in (401, 403):
                 return answer
             challenge = read_challenge(answer.status, answer.header("www-authenticate") or "")
@@ -128,6 +132,9 @@ class Web:
             sent = {name.lower().encode("ascii"): value.encode("utf-8") for name, value in headers.items()}
             request = self._client.build_request(verb, url, headers=sent, content=content)
             answer = Answer(await self._client.send(request, stream=True), self.limit)
+            if answer.header("content-encoding") not in (None, "identity"):
+                await answer.leave()
+                raise ConnectionLost(f"{_show(self.url)} compresses its answers, which nobody asked for")
             location = answer.header("location")
             # 301 to 303 may turn a POST into a GET: only those that keep the request are followed.
             if answer.status not in (307, 308) or location is None:

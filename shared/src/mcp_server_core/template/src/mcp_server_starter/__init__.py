@@ -1,0 +1,3 @@
+"""Counts things."""
+
+__version__ = "0.1.0"
