@@ -9,7 +9,7 @@ RUN := $(UV) run --frozen
 # Tests wait more than they compute, so there are more workers than a small machine has cores.
 WORKERS ?= 3
 
-.PHONY: help run entries show new test format lint types check-format tests bench manifests build clean
+.PHONY: help run entries show new test format lint types check-format tests bench soak manifests build clean
 .DEFAULT_GOAL := help
 
 help: ## Print this list
@@ -53,8 +53,11 @@ tests: .venv/.ready ## Run the tests alone, or some of them: TESTS=servers/memor
 format: .venv/.ready ## Format the code
 	@$(RUN) ruff check --fix --quiet . ; $(RUN) ruff format .
 
-bench: .venv/.ready ## Measure ours against the SDKs, side by side
+bench: .venv/.ready ## Measure ours against what people use today: SUITE=memory QUICK=1
 	@$(RUN) python -m benchmarks $(if $(QUICK),--quick) $(if $(SUITE),--suite $(SUITE))
+
+soak: .venv/.ready ## Ten minutes of clients that vanish, stall and come back: MINUTES=1
+	@$(RUN) python -m benchmarks.soak $(if $(MINUTES),--minutes $(MINUTES))
 
 manifests: .venv/.ready ## Write what is published about each server from its manifest.toml
 	@$(RUN) python scripts/manifests.py

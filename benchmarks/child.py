@@ -71,6 +71,10 @@ class Child:
             with suppress(ProcessLookupError):  # it ended meanwhile
                 os.sched_setaffinity(int(thread.name), cores)
 
+    def send(self, number: int) -> None:
+        """Send a signal."""
+        self._child.send_signal(number)
+
     def close(self) -> int:
         """End the process: SIGTERM, then SIGKILL; return its exit code."""
         self._child.terminate()

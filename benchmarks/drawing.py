@@ -129,7 +129,7 @@ class Bars(NamedTuple):
         if self.target is not None:
             on.line([(scale.at(self.target), top), (scale.at(self.target), bottom)], "black", dashes="4 3")
             on.text(scale.at(self.target) + 4, top - 3, f"target {brief(self.target)}")
-        on.text((left + WIDTH - 70) / 2, bottom + 32, self.unit, anchor="middle")
+        on.text((left + WIDTH - 70) / 2, bottom + 32, f"{self.unit} (logarithmic)", anchor="middle")
         on.height = bottom + 44
 
 
