@@ -13,8 +13,8 @@ from ..child import environment
 from ..contestants import HERE, PYTHON
 from ..http.wire import ADDRESS
 from ..messages import HANDSHAKE
-from .clients import StatelessClient
 from .errors import ExpiredError, LeftError, OddityError
+from .forms import StatelessClient
 from .hosts import Keeper, come_and_go, start
 from .visits import VISITS, Visitor
 from .vitals import Vitals, look

@@ -6,18 +6,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from ..messages import ENVELOPE, HANDSHAKE, STATELESS
-from .clients import (
-    BOTH,
-    REVISIONS,
-    Client,
-    PairClient,
-    SessionClient,
-    StatelessClient,
-    encoded,
-    notification,
-    request,
-)
+from .clients import REVISIONS, Client, encoded, notification, request
 from .errors import ExpiredError, LeftError, OddityError
+from .forms import BOTH, PairClient, SessionClient, StatelessClient
 from .web import Connection
 from .works import Trade
 
