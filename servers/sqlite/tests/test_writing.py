@@ -180,6 +180,14 @@ async def test_create_table_does_nothing_else(sql: str, shop: Path) -> None:
     assert dump(shop) == before
 
 
+async def test_a_table_that_is_there_is_not_said_to_be_created(shop: Path) -> None:
+    before = dump(shop)
+    async with connect(build([str(shop)], confirm=True)) as client:
+        said = await text(client, "create_table", query="CREATE TABLE IF NOT EXISTS Orders (other)")
+    assert "exists already" in said
+    assert dump(shop) == before
+
+
 async def test_a_missing_database_reads_as_empty_and_is_created_by_the_first_write(tmp_path: Path) -> None:
     path = tmp_path / "new.db"
     async with connect(build([str(path)])) as client:

@@ -1,5 +1,6 @@
 """What a database is made of: tables, columns, keys, relations, indexes, counts. Names are looked up and bound."""
 
+from collections.abc import Iterator
 from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
@@ -76,6 +77,11 @@ def find(running: Session, name: str) -> Table:
     names = ", ".join(table["name"] for table in known[:_SHOWN_NAMES])
     more = f" and {len(known) - _SHOWN_NAMES} more" if len(known) > _SHOWN_NAMES else ""
     raise Problem(f"There is no table {name!r}; there {'are: ' + names + more if names else 'is none'}.")
+
+
+def exists(running: Session, name: str) -> bool:
+    """Whether there is a table or view of that name, as SQLite compares names."""
+    return any(table["name"].lower() == name.lower() for table in tables(running))
 
 
 def describe(running: Session, table: Table) -> Description:
@@ -158,7 +164,8 @@ def definition(running: Session, name: str) -> str | None:
     return rows[0][0] if rows else None
 
 
-def first_rows(running: Session, name: str, count: int) -> list[Any]:
-    """Some rows of a table."""
+def first_rows(running: Session, name: str, count: int) -> Iterator[Any]:
+    """Some rows of a table, one at a time: one may be as large as SQLite allows."""
     quoted = name.replace('"', '""')
-    return running.all(f'SELECT * FROM "{quoted}" LIMIT {count}')  # noqa: S608 - a name of the catalogue, quoted
+    with running.explained():
+        yield from running.connection.execute(f'SELECT * FROM "{quoted}" LIMIT {count}')  # noqa: S608 - a name of the catalogue, quoted

@@ -38,7 +38,7 @@ def explain(error: "sqlite3.Error") -> Problem:
     text = str(error)
     if "one statement at a time" in text:
         return Problem("Give exactly one statement: run the others in calls of their own.")
-    return Problem(f"SQLite says: {text}.")
+    return Problem(f"SQLite says: {text.rstrip('.')}.")
 
 
 def timed_out(seconds: float) -> Problem:

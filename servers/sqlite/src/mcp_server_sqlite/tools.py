@@ -114,7 +114,7 @@ async def create_table(query: str, ctx: Context[Workshop], database: str | None 
     with told():
         target, state = await target_of(ctx, database), ctx.state
 
-        async def act(agreed: bool) -> list[str]:
+        async def act(agreed: bool) -> str:
             opener = state.databases.opener(target, write=True)
             async with state.turn(target):
                 # It only adds, so the user is asked where everything has to be confirmed.
@@ -122,7 +122,7 @@ async def create_table(query: str, ctx: Context[Workshop], database: str | None 
 
         made = await _agreed(ctx, act, query, target.name)
     state.wrote()
-    return f"Created {', '.join(made)}."
+    return made
 
 
 async def _agreed(ctx: Context[Workshop], act: Callable[[bool], Awaitable[T]], sql: str, name: str) -> T:

@@ -31,6 +31,11 @@ def is_plain(rows: Iterable[Iterable[Any]], written: bytes, limit: int) -> bool:
     return all(len(value) <= limit for value in values if type(value) is str)
 
 
+def is_cut(rows: Iterable[Iterable[Any]], limit: int) -> bool:
+    """Whether one of the values is longer than the limit."""
+    return any(len(value) > limit for value in chain.from_iterable(rows) if isinstance(value, str | bytes))
+
+
 def shape(value: Any, limit: int) -> Any:
     """One value as JSON carries it; what is longer than the limit is cut."""
     match value:
