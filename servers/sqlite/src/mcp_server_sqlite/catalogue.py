@@ -3,13 +3,16 @@
 from collections.abc import Iterator
 from typing import Any, NotRequired
 
+from mcp_server_core import fit_items
 from typing_extensions import TypedDict
 
 from .problems import Problem
+from .rows import encoder
 from .running import Session
 
 COUNTED = 100_000  # rows of a table that are counted; more are "more"
 _SHOWN_NAMES = 20
+_ALL_COLUMNS = "SELECT name, type FROM pragma_table_info(?)"
 
 
 class Table(TypedDict):
@@ -57,6 +60,7 @@ class Description(TypedDict):
     rows: NotRequired[int]
     more_rows: NotRequired[bool]
     sql: NotRequired[str | None]
+    truncated: NotRequired[str]
 
 
 def tables(running: Session) -> list[Table]:
@@ -102,10 +106,18 @@ def describe(running: Session, table: Table) -> Description:
     return described
 
 
-def describe_fully(name: str, running: Session) -> Description:
-    """The table of that name, with the SQL that made it."""
+def describe_fully(name: str, budget: int, running: Session) -> Description:
+    """The table of that name, with the SQL that made it; cut to size, and then it says how to get the rest."""
     described = describe(running, find(running, name))
     described["sql"] = definition(running, described["name"])
+    if len(encoder()(described)) <= budget:
+        return described
+    del described["sql"]
+    known, described["columns"] = described["columns"], []
+    described["truncated"] = f"{len(known)} columns: read_query {_ALL_COLUMNS}"
+    described["columns"] = fit_items(
+        known, budget - len(encoder()(described)), lambda column: len(encoder()(column)) + 1
+    ).items
     return described
 
 

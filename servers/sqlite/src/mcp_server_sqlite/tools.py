@@ -200,7 +200,7 @@ async def describe_table(
 
     with told():
         target = await target_of(ctx, database)
-        look = partial(catalogue.describe_fully, table_name)
+        look = partial(catalogue.describe_fully, table_name, ctx.max_chars)
         return dict(await run(ctx.state.databases.opener(target), ctx.state.timeout, look))
 
 
