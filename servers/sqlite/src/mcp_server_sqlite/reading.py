@@ -16,6 +16,7 @@ from .rows import Rows, encoder
 from .running import Session, run
 from .statement import Bound
 from .types import Types
+from .values import decode
 
 # Rows taken at once: a row may be as large as the engine allows, and more of them gain little.
 _BATCH = 32
@@ -97,7 +98,7 @@ def _page(
 ) -> Answer:
     _check(start, query, running.opener)
     if lenient:
-        running.connection.text_factory = _decode
+        running.connection.text_factory = decode
     types = Types(query.sql)
     types.find(running)
     cursor = running.execute(query.sql, query.values)
@@ -141,10 +142,6 @@ def _fill(running: Session, cursor: Cursor, rows: Rows, limit: int, tell: Callab
             if len(batch) < size:
                 return True
             most = _FIRST if rows.cut else _BATCH
-
-
-def _decode(raw: bytes) -> str:
-    return raw.decode(errors="surrogateescape")
 
 
 def _digest(*facts: str) -> str:

@@ -17,6 +17,11 @@ from typing import Any
 EXACT = 2**53 - 1
 
 
+def decode(raw: bytes) -> str:
+    """Text as it is in a database, also if it is not UTF-8: to be shaped."""
+    return raw.decode(errors="surrogateescape")
+
+
 def is_plain(rows: Iterable[Iterable[Any]], written: bytes, limit: int) -> bool:
     """Whether a strict writer, which refuses bytes and large integers, has written all of it without loss.
 

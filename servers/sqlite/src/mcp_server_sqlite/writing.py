@@ -14,7 +14,7 @@ from .guard import WRITING, Event, schema_change
 from .problems import Consent, Problem
 from .running import Session, run
 from .statement import Bound, bare, has_where
-from .values import shape
+from .values import decode, shape
 
 T = TypeVar("T")
 PREVIEW_SECONDS = 5.0
@@ -206,6 +206,7 @@ class Outcome(NamedTuple):
 
 def _finish(running: Session, sql: str, values: Bound, keep: int) -> Outcome:
     """Run a statement to its end, whatever it returns; keep some of that."""
+    running.connection.text_factory = decode  # one odd value must not undo the whole change
     cursor = running.execute(sql, values)
     columns = [column[0] for column in cursor.description or ()]
     rows: list[list[Any]] = []
