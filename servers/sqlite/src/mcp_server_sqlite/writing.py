@@ -65,13 +65,20 @@ def _sweeping(table: str) -> str:
     return f"This statement changes or deletes every row of {table}"
 
 
-async def write(opener: Opener, sql: str, values: Bound, seconds: float, *, agreed: bool) -> Written:
+class Done(NamedTuple):
+    """A change that was made."""
+
+    written: Written
+    reshaped: bool  # the schema is another now
+
+
+async def write(opener: Opener, sql: str, values: Bound, seconds: float, *, agreed: bool) -> Done:
     """Run one statement that changes data or schema; Consent is raised instead when the user must agree first."""
 
-    def job(running: Session) -> Written:
+    def job(running: Session) -> Done:
         effect = examine(running, sql, values)
         _demand(effect, agreed=agreed)
-        return _run(running, effect, sql, values, agreed=agreed)
+        return Done(_run(running, effect, sql, values, agreed=agreed), effect.schema is not None)
 
     return await _do(opener, seconds, job)
 
