@@ -320,10 +320,12 @@ def _speak(opener: Callable[[], AbstractAsyncContextManager[Channel]]) -> Iterat
             yield Finding(f"revision {revision}: {_first(error)}", "update the server")
 
 
-def _first(error: Exception) -> Exception:
+def _first(error: Exception) -> str:
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
-    return error
+    if isinstance(error, TimeoutError):
+        return f"no answer within {PATIENCE:.0f} seconds"
+    return _shown(str(error)) or type(error).__name__
 
 
 def _examine_http(program: str, patient: Patient) -> Iterator[Finding]:
