@@ -1,5 +1,5 @@
 """Writes what is published about each server from its manifest.toml: server.json, the bundle's manifest, the
-Dockerfile and the host entries of its README. `--check` writes nothing and fails if a file is stale.
+Dockerfile and the host entries of its README; and an example of each host's file in `examples/hosts`. `--check` writes nothing and fails if a file is stale.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mcp_server_core.cli.documents import show
+from mcp_server_core.cli.documents import put_entry, show
 from mcp_server_core.cli.hosts import HOSTS, Command
 
 ROOT = Path(__file__).parents[1]
@@ -202,6 +202,18 @@ def entries(server: Server) -> str:
     )
 
 
+def host_files() -> dict[Path, str]:
+    """For each host a file with all servers in it, as an example."""
+    made: dict[Path, str] = {}
+    for host in HOSTS.values():
+        text = ""
+        for server in servers():
+            command = Command("uvx", [server.package, *server.manifest.get("example", [])])
+            text = put_entry(text, host.format, host.section, server.short, host.entry(server.short, command))
+        made[ROOT / "examples" / "hosts" / f"{host.key}.{host.format}"] = text
+    return made
+
+
 def _json(value: dict[str, Any]) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
@@ -211,14 +223,16 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is stale")
     check = parser.parse_args().check
     stale: list[str] = []
+    wanted = host_files()
     for server in servers():
-        for path, text in files(server).items():
-            if path.exists() and path.read_text(encoding="utf-8") == text:
-                continue
-            stale.append(str(path.relative_to(ROOT)))
-            if not check:
-                path.parent.mkdir(exist_ok=True)
-                path.write_text(text, encoding="utf-8")
+        wanted |= files(server)
+    for path, text in wanted.items():
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(str(path.relative_to(ROOT)))
+        if not check:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
     for name in stale:
         print(f"{'stale' if check else 'written'}: {name}")
     if check and stale:

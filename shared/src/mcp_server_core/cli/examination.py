@@ -29,6 +29,7 @@ PATIENCE = 30.0  # seconds; the first start by uvx may have to unpack packages
 FAREWELL = 5.0  # seconds to end in
 WORDS = 300  # characters shown of what a server says
 OLDEST_PYTHON = (3, 11)
+OTHER_PORT = "end the program that has it, perhaps an earlier start of this server, or choose another --port"
 _INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 0,
@@ -256,6 +257,8 @@ def _explain_end(code: int, said: Sequence[str]) -> Finding:
         return Finding(
             f"import error: {last}", "install the server again; with uvx, `uvx --refresh` its name once"
         )
+    if re.search(r"Address already in use|cannot listen on", text):
+        return Finding(f"port taken: {last}", OTHER_PORT)
     if re.search(r"requires.python|satisfy Python|SyntaxError|different Python", text, re.IGNORECASE):
         return Finding(f"wrong Python: {last}", "use Python 3.11 or newer, or uvx, which brings its own")
     return Finding(f"ends before it has answered: {last}", "mend what it says")
@@ -359,7 +362,7 @@ def _taken(host: str, port: int) -> Finding | None:
         except OSError as error:
             return Finding(
                 f"port taken: {host}:{port} cannot be used ({error.strerror})",
-                "end the program that has it, perhaps an earlier start of this server, or choose another --port",
+                OTHER_PORT,
             )
     return None
 
