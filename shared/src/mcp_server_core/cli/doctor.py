@@ -75,7 +75,7 @@ def _subjects(
             for name, entry in entries.items():
                 found = True
                 again = f"run `{server} install --host {host.key} -- ...` again"
-                findings = examine(Patient(started_by(entry), again))
+                findings = examine(Patient(server, started_by(entry), again))
                 yield f"{host.title}: {name} in {file.shown}", chain(_switch(entry, host), findings)
     if not found and key is None:
         yield _ourselves(server, passed)
@@ -87,7 +87,7 @@ def _subjects(
 def _ourselves(server: str, passed: list[str]) -> tuple[str, Iterator[Finding]]:
     start = command_here(server)
     command = Command(start.program, [*start.args, *passed])
-    return f"This installation: {server}", examine(Patient(command, f"install {server} again"))
+    return f"This installation: {server}", examine(Patient(server, command, f"install {server} again"))
 
 
 def _switch(entry: Mapping[str, object], host: Host) -> Iterator[Finding]:

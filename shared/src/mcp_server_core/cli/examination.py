@@ -58,6 +58,7 @@ class Finding(NamedTuple):
 class Patient:
     """A way of starting a server, and how to put it into the host again if it is out of date."""
 
+    server: str
     command: Command
     reinstall: str
     env: dict[str, str] = field(default_factory=lambda: dict(os.environ))
@@ -102,7 +103,8 @@ def _examine(patient: Patient) -> Iterator[Finding]:
 
         with TemporaryFile() as complaints:
             yield from _speak(
-                stdio(patient.command.words, env=patient.full_env(), cwd=Path.home(), stderr=complaints)
+                patient.server,
+                stdio(patient.command.words, env=patient.full_env(), cwd=Path.home(), stderr=complaints),
             )
             yield from _complaints(complaints)
 
@@ -301,7 +303,7 @@ def _next(queue: "SimpleQueue[bytes]", until: float) -> bytes | None:
         return None
 
 
-def _speak(opener: Callable[[], AbstractAsyncContextManager[Channel]]) -> Iterator[Finding]:
+def _speak(name: str, opener: Callable[[], AbstractAsyncContextManager[Channel]]) -> Iterator[Finding]:
     """Use it as a client does, in both eras."""
     import anyio
 
@@ -312,7 +314,13 @@ def _speak(opener: Callable[[], AbstractAsyncContextManager[Channel]]) -> Iterat
             async with Client(opener, revision=revision) as client:
                 tools = await client.list_tools()
                 server = client.server
-        return Finding(f"revision {revision}: {server['name']} {server['version']}, {len(tools)} tools")
+        seen = f"revision {revision}: {server['name']} {server['version']}, {len(tools)} tools"
+        if server["name"] != name:
+            return Finding(
+                f"another server answers: {seen}",
+                f"let the entry start {name}, or ask that server's own help",
+            )
+        return Finding(seen)
 
     for revision in _ERAS:
         try:
@@ -349,7 +357,7 @@ def _examine_http(program: str, patient: Patient) -> Iterator[Finding]:
             yield Finding(f"serves at {url} after {(time.monotonic() - began) * 1000:.0f} ms")
             from ..transports.remote.channel import http
 
-            yield from _speak(http(url))
+            yield from _speak(patient.server, http(url))
     except OSError as error:
         yield _not_run(program, error, patient)
 
