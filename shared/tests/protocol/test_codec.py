@@ -1,6 +1,8 @@
 """JSON in and out: what is read, what is refused, and what is written whatever text it holds."""
 
 import json
+import tracemalloc
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -242,3 +244,22 @@ def test_what_is_no_json_value_is_no_part_either() -> None:
     for write in (encode, encode_line):
         with pytest.raises(TypeError):
             write({"a": object()})
+
+
+@pytest.mark.parametrize(
+    "odd", [Spliced(READY), "\ud800", object()], ids=["large part", "half a character", "no JSON"]
+)
+def test_a_message_that_is_not_written_in_one_go_is_let_go(odd: Any) -> None:
+    def write() -> None:
+        with suppress(TypeError):
+            list(encode_line({"text": "".join(["x"] * 100_000), "odd": odd}))
+
+    tracemalloc.start()
+    try:
+        write()
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(20):
+            write()
+        assert tracemalloc.get_traced_memory()[0] - before < 100_000
+    finally:
+        tracemalloc.stop()

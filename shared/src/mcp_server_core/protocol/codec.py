@@ -69,7 +69,7 @@ def _join_small(value: Any) -> msgspec.Raw:
 
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder(enc_hook=_join).encode
-_encode_lines = msgspec.json.Encoder(enc_hook=_join_small).encode_lines
+_encode_small = msgspec.json.Encoder(enc_hook=_join_small).encode
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -120,12 +120,10 @@ def encode(value: Any) -> bytes:
 
 
 def encode_line(value: Any) -> bytes | Iterator[bytes]:
-    """Write one JSON value and the newline that ends it, without copying what may be large.
-
-    In pieces if a large part of it is written already.
-    """
+    """Write one JSON value and the newline that ends it; in pieces if a large part of it is written already."""
     try:
-        return _encode_lines((value,))
+        # Not encode_lines: in msgspec 0.22 that never lets go of a message that it could not write.
+        return _encode_small(value) + b"\n"
     except UnicodeEncodeError:
         return encode(value) + b"\n"
     except _Large:

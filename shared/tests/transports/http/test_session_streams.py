@@ -2,13 +2,19 @@
 
 import json
 from collections.abc import AsyncGenerator
+from functools import partial
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import httpx
 import pytest
 from mcp_server_core.protocol.messages import Json
 from mcp_server_core.protocol.revisions import Revision
+from mcp_server_core.transports.http.answer import Answer
+from mcp_server_core.transports.http.carrying import Carrier
+from mcp_server_core.transports.http.minding import Pings
+from mcp_server_core.transports.http.session import HttpSession
 from mcp_server_core.transports.http.streams import KEPT, KEPT_EVENTS
 
 from ...protocol.oracle import check
@@ -517,3 +523,26 @@ async def test_a_batch_may_cancel_its_own_request(web: Web) -> None:
         [call, request("ping", id=2), notice("notifications/cancelled", {"requestId": 1})]
     )
     assert [answer["id"] for answer in reply.json] == [2]
+
+
+async def test_an_answer_that_is_being_written_is_kept_for_a_client_that_has_left_already() -> None:  # H-32
+    session = HttpSession("id", "")
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def send(event: dict[str, Any]) -> None:
+        sent.append(event)
+
+    stream = session.deliver(request("tools/call", id=1), takes_events=True)
+    assert stream is not None
+    carrier = Carrier(stream, Answer(send), receive, Pings(1), json=False, ids=True)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(carrier.carry, 0, primed=True))
+        while not sent:
+            await anyio.lowlevel.checkpoint()
+        await session.send({"jsonrpc": "2.0", "id": 1, "result": {}})
+        # Nobody had a turn since: the carrier has not written it, and the client asks on another connection.
+        assert session.resume(f"{stream.number}-0") is not None

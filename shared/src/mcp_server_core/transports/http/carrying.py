@@ -30,7 +30,7 @@ class Carrier:
         A client hanging up cancels nothing (H-10): the stream goes on without a reader.
         """
         stream, answer = self._stream, self._answer
-        reader = Reader(stream, position)
+        reader = Reader(stream, position, answer if self._ids else None)
         if primed:
             answer.opening = encode_event(b"", id=reader.id)
         with anyio.CancelScope() as carrying:
@@ -41,7 +41,6 @@ class Carrier:
                 await self._write(reader)
             finally:
                 minder.stop()
-                stream.shown |= answer.started and self._ids
                 reader.leave()
 
     async def _write(self, reader: Reader) -> None:

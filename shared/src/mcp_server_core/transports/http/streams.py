@@ -6,6 +6,10 @@ the rest (H-32 to H-41). A stream never shows what belongs to another one.
 
 import asyncio
 from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .answer import Answer
 
 KEPT = 256 * 1024  # bytes of a stream that stay for a client that comes back
 KEPT_EVENTS = 256
@@ -25,7 +29,7 @@ class Stream:
         "read",
         "reader",
         "release_ms",
-        "shown",
+        "seen",
         "takes_events",
     )
 
@@ -35,7 +39,7 @@ class Stream:
         self.ended = False
         self.read = 0  # how far it was ever read
         self.reader: Reader | None = None
-        self.shown = False  # its client has seen an event id, so it may come back
+        self.seen = False  # a connection that is gone has shown an event id
         self.release_ms: int | None = (
             None  # the connection is to be given up; the client comes back after this
         )
@@ -115,6 +119,11 @@ class Stream:
         await self._changed
 
     @property
+    def shown(self) -> bool:
+        """Whether its client may have seen an event id, so that it may come back, maybe before we notice that it left."""
+        return self.seen or (self.reader is not None and self.reader.shows)
+
+    @property
     def size(self) -> int:
         """The bytes that are kept."""
         return self._size
@@ -123,10 +132,12 @@ class Stream:
 class Reader:
     """A connection that reads a stream from a position on. A newer reader takes its place."""
 
-    __slots__ = ("_stream", "position")
+    __slots__ = ("_answer", "_stream", "position")
 
-    def __init__(self, stream: Stream, position: int) -> None:
+    def __init__(self, stream: Stream, position: int, answer: "Answer | None") -> None:
+        """`answer`: what is written to, where events have ids."""
         self._stream = stream
+        self._answer = answer
         self.position = position
         stream.reader = self
         stream.changed()  # whoever read before sees that it was replaced
@@ -145,6 +156,11 @@ class Reader:
         return f"{self._stream.number}-{self.position}"
 
     @property
+    def shows(self) -> bool:
+        """Whether its client may have seen an event id."""
+        return self._answer is not None and self._answer.started
+
+    @property
     def replaced(self) -> bool:
         """Whether another connection reads the stream now."""
         return self._stream.reader is not self
@@ -155,6 +171,7 @@ class Reader:
 
     def leave(self) -> None:
         """The connection is gone."""
+        self._stream.seen |= self.shows
         if self._stream.reader is self:
             self._stream.reader = None
         self.wrote()
