@@ -20,6 +20,7 @@ $(TOOLS)/bin/uv:
 	|| $(PYTHON) -m pip install --prefix $(TOOLS) $(UV_BY_NAME)
 
 .venv/.ready: $(UV) pyproject.toml uv.lock shared/pyproject.toml $(wildcard servers/*/pyproject.toml)
+	@echo "Installing what is needed into .venv, once." >&2
 	@$(UV) sync --frozen --quiet --python $(PYTHON)
 	@touch $@
 

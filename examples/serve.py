@@ -13,12 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from mcp_server_core.cli.hosts import HOSTS
+
 ROOT = Path(__file__).parents[1]
 FIRST_PORT = 8001
-HOSTS = (
-    *("claude-desktop", "claude-code", "cursor", "vscode", "windsurf"),
-    *("zed", "cline", "gemini", "codex", "goose"),
-)
 
 
 class Plan(NamedTuple):
@@ -76,7 +74,7 @@ def announced(plan: Plan, server: "subprocess.Popen[str]") -> str:
     assert server.stderr is not None
     line = server.stderr.readline()
     if " serves MCP at " not in line:
-        raise SystemExit(f"{plan.name} did not start: {line}{server.stderr.read()}")
+        raise SystemExit(f"{plan.name} did not start: {line}{server.stderr.read()}".rstrip())
     threading.Thread(target=pass_on, args=(server.stderr,), daemon=True).start()
     return line.split()[-1]
 
@@ -87,8 +85,15 @@ def pass_on(complaints: IO[str]) -> None:
         sys.stderr.write(line)
 
 
+def make_folder(data: Path) -> None:
+    try:
+        (data / "files").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SystemExit(f"{data} cannot hold what the servers keep: {error.strerror}") from None
+
+
 def serve(data: Path) -> None:
-    (data / "files").mkdir(parents=True, exist_ok=True)
+    make_folder(data)
     chosen = plans(data)
     servers: list[subprocess.Popen[str]] = []
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -123,7 +128,7 @@ def stop(servers: Sequence["subprocess.Popen[str]"]) -> None:
 
 
 def print_entries(host: str, data: Path) -> None:
-    (data / "files").mkdir(parents=True, exist_ok=True)
+    make_folder(data)
     for plan in plans(data):
         command = [*plan.command, "install", "--host", host, "--print", "--", *plan.arguments]
         print(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -134,7 +139,9 @@ if __name__ == "__main__":
     parser.add_argument(
         "--data", type=Path, default=ROOT / ".run", help="where the servers keep what they are given"
     )
-    parser.add_argument("--entries", metavar="HOST", choices=HOSTS, help="print what to paste into this host")
+    parser.add_argument(
+        "--entries", metavar="HOST", choices=list(HOSTS), help="print what to paste into this host"
+    )
     args = parser.parse_args()
     if args.entries:
         print_entries(args.entries, args.data.absolute())

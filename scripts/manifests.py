@@ -1,5 +1,5 @@
 """Writes what is published about each server from its manifest.toml: server.json, the bundle's manifest, the
-Dockerfile and the host entries of its README. `--check` writes nothing and fails if a file is stale.
+Dockerfile and the host entries of its README; and an example of each host's file in `examples/hosts`. `--check` writes nothing and fails if a file is stale.
 """
 
 import argparse
@@ -11,11 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mcp_server_core.cli.documents import show
+from mcp_server_core.cli.documents import put_entry, show
 from mcp_server_core.cli.hosts import HOSTS, Command
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+HEALTH = (
+    "from urllib.request import urlopen; http = b'http' in open('/proc/1/cmdline', 'rb').read().replace(b'=', b'\\0').split(b'\\0'); "
+    "http and urlopen('http://127.0.0.1:8000/health', timeout=5)"
+)
 BEGIN, END = "<!-- host entries: made by `make manifests` -->", "<!-- end of host entries -->"
 
 
@@ -152,16 +156,21 @@ def _bundle_arguments(server: Server) -> Iterator[str]:
 
 
 def dockerfile(server: Server) -> str:
-    """A small image that runs as nobody in particular and speaks stdio."""
+    """A small image that runs as nobody in particular; it speaks stdio, or HTTP if it is told to."""
     arguments = json.dumps([server.package, *server.manifest.get("container", [])])
     return (
         "# Made by `make manifests`. Mount what the server may use at /data:\n"
         f"#   docker run -i --rm -v /home/you/data:/data {server.package}\n"
+        "# Over HTTP, for this machine, with a token of at least 16 characters:\n"
+        f"#   docker run --rm -v /home/you/data:/data -p 127.0.0.1:8000:8000 -e MCP_TOKEN {server.package} \\\n"
+        "#     --transport http --host 0.0.0.0\n"
         "FROM python:3.13-slim\n"
         f'LABEL io.modelcontextprotocol.server.name="{server.registry_name}"\n'
         f"RUN pip install --no-cache-dir {server.package}=={server.project['version']} \\\n"
         " && useradd --create-home --uid 10001 mcp && mkdir /data && chown mcp /data\n"
         "USER mcp\n"
+        "# Only a server over HTTP can be asked; one over stdio is well as long as it runs.\n"
+        f"HEALTHCHECK --start-period=10s CMD {json.dumps(['python', '-c', HEALTH])}\n"
         "WORKDIR /data\n"
         f"ENTRYPOINT {arguments}\n"
     )
@@ -169,7 +178,9 @@ def dockerfile(server: Server) -> str:
 
 def with_entries(readme: str, server: Server) -> str:
     """The README with the host entries between their marks."""
-    block = f"{BEGIN}\n{entries(server)}\n{END}"
+    # The registry looks for its name of the server in the description of the package, to see that both have one owner.
+    proof = f"<!-- mcp-name: {server.registry_name} -->"
+    block = f"{BEGIN}\n{proof}\n{entries(server)}\n{END}"
     pattern = re.escape(BEGIN) + ".*?" + re.escape(END)
     if not re.search(pattern, readme, re.DOTALL):
         raise SystemExit(
@@ -191,6 +202,18 @@ def entries(server: Server) -> str:
     )
 
 
+def host_files() -> dict[Path, str]:
+    """For each host a file with all servers in it, as an example."""
+    made: dict[Path, str] = {}
+    for host in HOSTS.values():
+        text = ""
+        for server in servers():
+            command = Command("uvx", [server.package, *server.manifest.get("example", [])])
+            text = put_entry(text, host.format, host.section, server.short, host.entry(server.short, command))
+        made[ROOT / "examples" / "hosts" / f"{host.key}.{host.format}"] = text
+    return made
+
+
 def _json(value: dict[str, Any]) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
@@ -200,14 +223,16 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is stale")
     check = parser.parse_args().check
     stale: list[str] = []
+    wanted = host_files()
     for server in servers():
-        for path, text in files(server).items():
-            if path.exists() and path.read_text(encoding="utf-8") == text:
-                continue
-            stale.append(str(path.relative_to(ROOT)))
-            if not check:
-                path.parent.mkdir(exist_ok=True)
-                path.write_text(text, encoding="utf-8")
+        wanted |= files(server)
+    for path, text in wanted.items():
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(str(path.relative_to(ROOT)))
+        if not check:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
     for name in stale:
         print(f"{'stale' if check else 'written'}: {name}")
     if check and stale:

@@ -21,6 +21,7 @@ PEER = Contestant(
 LINES = (
     Line("read_10", "read 10 rows, ms"),
     Line("read_10k", "read 10,000 rows, ms", (Goal(0.2, "peer"),)),
+    Line("read_10k_cpu", "read 10,000 rows, CPU ms", (Goal(0.2, "peer"),)),
     Line("read_100k", "read 100,000 rows, ms", (Goal(0.2, "peer"),)),
     Line("read_100k_cpu", "read 100,000 rows, CPU ms", (Goal(0.2, "peer"),)),
     Line("peak", "peak memory after reading 100,000 rows, MiB", (Goal(0.5, "peer"),)),

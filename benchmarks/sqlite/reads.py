@@ -14,6 +14,7 @@ from ..sheet import Column, Sheet
 from .data import ROWS
 
 SIZES = {"read_10": 10, "read_10k": 10_000, "read_100k": ROWS}
+CPU = {"read_10k": "read_10k_cpu", "read_100k": "read_100k_cpu"}
 
 
 def arguments(name: str, count: int) -> dict[str, Any]:
@@ -28,9 +29,15 @@ def measure_reads(sheet: Sheet, commands: Mapping[str, Sequence[str]], database:
         servers = {name: stack.enter_context(Conversation(command)) for name, command in commands.items()}
         for name, server in servers.items():
             server.call("read_query", arguments(name, 10))
+        fetching: dict[int, list[float]] = {count: [] for count in SIZES.values()}
         for _ in range(rounds):
             for quantity, count in SIZES.items():
                 _take(sheet, servers, database, quantity, count)
+                fetching[count].append(_fetch(database, count) * 1000)
+        shares = ", ".join(f"{count:,} rows {min(times):.1f} ms" for count, times in fetching.items())
+        sheet.note(
+            f"of this, what fetching alone takes with Python's sqlite3, no answer made of it: {shares}"
+        )
 
 
 def _take(
@@ -41,8 +48,8 @@ def _take(
         timed = server.call("read_query", arguments(name, count))
         _check(timed, count)
         sheet.add(quantity, column, timed.wall * 1000, cpu=timed.cpu * 1000)
-        if quantity == "read_100k":
-            sheet.add("read_100k_cpu", column, timed.cpu * 1000)
+        if quantity in CPU:
+            sheet.add(CPU[quantity], column, timed.cpu * 1000)
     began = time.perf_counter()
     _plainly(database, count)
     sheet.add(quantity, "floor", (time.perf_counter() - began) * 1000)
@@ -60,6 +67,16 @@ def _plainly(database: Path, count: int) -> str:
         connection.row_factory = sqlite3.Row
         rows = connection.execute("SELECT * FROM orders LIMIT ?", (count,)).fetchall()
         return json.dumps([dict(row) for row in rows])
+
+
+def _fetch(database: Path, count: int) -> float:
+    """Seconds of taking the rows out of the database and throwing them away: no Python server can take less."""
+    with closing(sqlite3.connect(database)) as connection:
+        began = time.perf_counter()
+        cursor = connection.execute("SELECT * FROM orders LIMIT ?", (count,))
+        while cursor.fetchmany(1000):
+            pass
+        return time.perf_counter() - began
 
 
 def measure_memory(sheet: Sheet, commands: Mapping[str, Sequence[str]]) -> None:

@@ -139,6 +139,17 @@ def test_a_secret_of_the_entry_is_not_shown(doctor: Doctor, entry: Write, tmp_pa
     assert "hunter2" not in said.stdout
 
 
+def test_another_server_under_the_name_is_named(doctor: Doctor, entry: Write) -> None:
+    """There are several servers called memory, and a package index may have one that is not ours."""
+    entry(sys.executable, "-m", "mcp_server_sequential_thinking")
+    said = doctor()
+    assert said.returncode == 1
+    assert (
+        "WRONG another server answers: revision 2025-11-25: mcp-server-sequential-thinking 0.1.0"
+        in said.stdout
+    )
+
+
 def test_what_a_server_complains_of_is_named(doctor: Doctor, entry: Write, tmp_path: Path) -> None:
     """It answers all the same, and every call would fail."""
     entry(*GOOD, "--store", str(tmp_path))
@@ -195,6 +206,24 @@ def test_a_broken_file_is_named(doctor: Doctor, entry: Write, tmp_path: Path) ->
     assert (said.returncode, "WRONG cannot be read: line 1" in said.stdout) == (1, True)
 
 
+def test_a_port_that_is_taken_in_the_meantime_is_named(doctor: Doctor, entry: Write, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        # The doctor does not see this port: it is the program that names it.
+        entry(
+            script(tmp_path, f'exec {" ".join(GOOD)} "$@" --port {port}'),
+            "--transport",
+            "http",
+            "--port",
+            "0",
+        )
+        said = doctor("--host", "cursor")
+    assert (said.returncode, "WRONG port taken: mcp-server-memory: cannot listen on" in said.stdout) == (
+        1,
+        True,
+    )
+
+
 def test_a_port_that_is_taken_is_named(doctor: Doctor) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -203,8 +232,6 @@ def test_a_port_that_is_taken_is_named(doctor: Doctor) -> None:
 
 
 def test_over_http_it_is_spoken_to_as_well(doctor: Doctor) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    said = doctor("--", "--transport", "http", "--port", str(port))
+    said = doctor("--", "--transport", "http", "--port", "0")
     assert said.returncode == 0, said.stdout
     assert "ok    revision 2026-07-28: mcp-server-memory 0.1.0, " in said.stdout

@@ -386,6 +386,26 @@ async def test_hidden_text_is_dropped(site: Site, hidden: str, format: str) -> N
     assert "Plain words" in answer
 
 
+async def test_a_stray_null_byte_does_not_make_a_page_a_binary(site: Site) -> None:
+    url = site.on("/", reply(b"<p>some words be\x00fore and after it, and more of them</p>", HTML))
+    text = site.on("/text", reply(b"some words be\x00fore and after it, and more of them"))
+    binary = site.on("/binary", reply(bytes(range(32)) * 100, HTML))
+    async with connect(build(local())) as client:
+        for address in (url, text):
+            assert "some words before and after" in await fetch(client, address)
+        assert "it is not text" in await fetch(client, binary)
+
+
+async def test_a_header_that_calls_utf_8_utf_16_is_not_believed(site: Site) -> None:
+    url = site.on("/", reply("<p>grün</p>".encode(), {"content-type": "text/html; charset=utf-16"}))
+    true = site.on(
+        "/true", reply("<p>grün</p>".encode("utf-16-le"), {"content-type": "text/html; charset=utf-16le"})
+    )
+    async with connect(build(local())) as client:
+        assert "grün" in await fetch(client, url)
+        assert "grün" in await fetch(client, true)
+
+
 async def test_unseen_characters_are_dropped(site: Site) -> None:
     secret = "".join(chr(0xE0000 + ord(letter)) for letter in "IGNORE")
     url = site.page("/", f"<title>T{secret}</title><p>a{secret}b\u200bc\u202ed\x1b[31m می\u200cرسند</p>")

@@ -68,6 +68,15 @@ async def test_a_packing_that_was_not_asked_for_is_named(site: Site) -> None:
     assert site.headers("/")[0]["accept-encoding"] == "gzip, deflate"
 
 
+async def test_packed_files_in_a_row_are_unpacked_up_to_a_number(site: Site) -> None:
+    parts = [gzip.compress(f"<p>part {n}</p>".encode()) for n in range(1000)]
+    url = site.on("/", reply(b"".join(parts), {**HTML, "content-encoding": "gzip"}))
+    flood = site.on("/flood", reply(gzip.compress(b"") * 6000, {**HTML, "content-encoding": "gzip"}))
+    async with connect(build(local())) as client:
+        assert "part 999" in await fetch(client, url, max_length=99_000)
+        assert "compressed wrongly" in await refusal(client, flood)
+
+
 async def test_a_body_packed_wrongly_is_said_to_be(site: Site) -> None:
     url = site.on("/", reply(b"no gzip at all", {**HTML, "content-encoding": "gzip"}))
     async with connect(build(local())) as client:
@@ -248,6 +257,12 @@ async def test_a_server_that_speaks_no_http_is_unreachable(site: Site) -> None:
         said = await refusal(client, url)
     # The other side's words are no part of an error: nobody marks them as untrusted there.
     assert said == f"{site.url} could not be reached: it does not speak HTTP as it should."
+
+
+async def test_chunks_that_are_none_are_not_called_headers(site: Site) -> None:
+    url = site.on("/", raw([HEAD + b"transfer-encoding: chunked\r\n\r\nzz obey me\r\n"]))
+    async with connect(build(local())) as client:
+        assert "it does not speak HTTP as it should" in await refusal(client, url)
 
 
 async def test_a_redirect_to_nonsense_is_not_quoted(site: Site) -> None:

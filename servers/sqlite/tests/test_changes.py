@@ -70,6 +70,27 @@ async def test_a_write_ahead_log_is_watched_too(shop: Path) -> None:
                 await hear(changes, ORDERS)
 
 
+async def test_a_table_that_comes_or_goes_changes_the_list_of_resources(
+    revision: Revision, shop: Path
+) -> None:
+    """Told by this server's own calls always, of other programs' doing to whoever watches the database."""
+
+    async def hear_list() -> None:
+        with anyio.fail_after(10):
+            while (await anext(changes)).kind != "resources":
+                pass
+
+    async with connect(build([str(shop)]), revision=revision) as client:
+        async with client.watch(lists=["resources"]) as changes:
+            await text(client, "create_table", query="CREATE TABLE added (a)")
+            await hear_list()
+            await call(client, "write_query", query="DROP TABLE added")
+            await hear_list()
+        async with client.watch(ORDERS, lists=["resources"]) as changes:
+            change(shop, "CREATE TABLE foreign_made (a)")
+            await hear_list()
+
+
 async def test_a_database_that_is_replaced_or_created_is_a_change(shop: Path) -> None:
     content = shop.read_bytes()
     shop.unlink()

@@ -185,3 +185,9 @@ async def test_a_value_that_is_too_long_is_an_error(shop: Path) -> None:
     async with connect(build([str(shop)])) as client:
         said = await refusal(client, "read_query", query="SELECT length(hex(randomblob(60000000)))")
     assert "64 MiB" in said
+
+
+async def test_a_pattern_that_would_take_hours_to_match_is_an_error(shop: Path) -> None:
+    query = "SELECT printf('%.*c', 60000000, 'a') LIKE '%' || printf('%.*c', 40000, 'a') || 'b'"
+    async with connect(build([str(shop)])) as client:
+        assert "pattern" in await refusal(client, "read_query", query=query)

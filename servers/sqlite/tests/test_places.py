@@ -5,10 +5,12 @@
 
 import os
 import sqlite3
+import sys
 import threading
 from contextlib import closing, suppress
 from pathlib import Path
 
+import anyio
 import pytest
 from mcp_server_core import Answers, ToolError
 from mcp_server_core.places import Grant, Places
@@ -193,3 +195,35 @@ async def test_odd_names_are_names(name: str, tmp_path: Path) -> None:
     async with connect(build([str(tmp_path)])) as client:
         assert (await call(client, "read_query", query=WORD, database=name))["rows"] == [["found"]]
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+async def test_what_a_crashed_writer_left_half_done_is_undone_where_writing_is_allowed(
+    tmp_path: Path,
+) -> None:
+    path = make(tmp_path / "one.db", "one")
+    crash = (
+        f"import os, sqlite3; c = sqlite3.connect({str(path)!r}, isolation_level=None); "
+        "c.execute('PRAGMA cache_size = 1'); c.execute('BEGIN'); c.execute('UPDATE t SET word = 1'); "
+        "c.execute('WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 9999) "
+        "INSERT INTO t SELECT randomblob(100) FROM n'); os._exit(1)"
+    )
+    await anyio.run_process([sys.executable, "-c", crash], check=False)
+    assert (tmp_path / "one.db-journal").stat().st_size
+    for server in (build([str(path)], read_only=True), build([f"{path}:ro"])):
+        async with connect(server) as client:
+            assert "write access" in await refusal(client, "read_query", query=WORD)
+    async with connect(build([str(path)])) as client:
+        assert (await call(client, "read_query", query=WORD))["rows"] == [["one"]]
+    assert not (tmp_path / "one.db-journal").exists()
+
+
+async def test_the_journal_of_a_writer_at_work_is_left_alone(tmp_path: Path) -> None:
+    path = make(tmp_path / "one.db", "one")
+    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("UPDATE t SET word = 'two'")
+        assert (tmp_path / "one.db-journal").exists()
+        async with connect(build([str(path)])) as client:
+            assert (await call(client, "read_query", query=WORD))["rows"] == [["one"]]
+            writer.execute("COMMIT")
+            assert (await call(client, "read_query", query=WORD))["rows"] == [["two"]]

@@ -1,8 +1,5 @@
 """The server as a process: what was acknowledged is there after kill -9, and the end is quick."""
 
-# The files of a test are small.
-# ruff: noqa: ASYNC240
-
 import json
 import os
 import signal
@@ -18,6 +15,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp_server_core import Client, stdio
+from mcp_server_sqlite.running import MAX_STUCK
 
 from .asking import ask, call, refusal
 from .test_running import ENDLESS
@@ -82,11 +80,16 @@ def test_what_was_acknowledged_survives_kill_9(attempt: int, shop: Path) -> None
     assert ask(shop, "PRAGMA integrity_check") == [("ok",)]
 
 
+# One call of a function, within which SQLite does not look whether it should stop: for minutes.
+DEAF = "SELECT instr(printf('%.*c', 4000000, 'a'), printf('%.*c', 2000000, 'a') || 'b')"
+
+
+@pytest.mark.parametrize("query", [ENDLESS, DEAF])
 @pytest.mark.parametrize("how", ["end of input", "SIGTERM", "SIGINT"])
-def test_an_endless_query_does_not_keep_the_process_alive(how: str, shop: Path) -> None:
+def test_an_endless_query_does_not_keep_the_process_alive(how: str, query: str, shop: Path) -> None:
     with serving("--db-path", str(shop), "--timeout", "600") as server:
         for _ in range(3):
-            server.post("tools/call", {"name": "read_query", "arguments": {"query": ENDLESS}})
+            server.post("tools/call", {"name": "read_query", "arguments": {"query": query}})
         result = server_answer(server)
         assert result
         began = time.monotonic()
@@ -100,6 +103,28 @@ def test_an_endless_query_does_not_keep_the_process_alive(how: str, shop: Path) 
         assert time.monotonic() - began < 2.5
         assert server.process.stderr is not None
         assert b"Traceback" not in server.process.stderr.read()
+
+
+def test_what_sqlite_cannot_stop_is_answered_at_its_deadline(shop: Path) -> None:
+    with serving("--db-path", str(shop), "--timeout", "0.3") as server:
+        said = ""
+        for _ in range(10 * MAX_STUCK):  # some may be stopped before they are deaf
+            result = server.ask("tools/call", {"name": "read_query", "arguments": {"query": DEAF}})
+            said = result["content"][0]["text"]
+            if "Stopped after 0.3 seconds" not in said:
+                break
+        assert "restart the server" in said
+
+
+def test_what_ends_after_its_deadline_is_not_committed(shop: Path) -> None:
+    deaf = "instr(printf('%.*c', 400000, 'a'), printf('%.*c', 200000, 'a') || 'b')"
+    with serving("--db-path", str(shop), "--timeout", "0.1") as server:
+        query = {"query": f"INSERT INTO customers (name) VALUES ({deaf})"}
+        result = server.ask("tools/call", {"name": "write_query", "arguments": query})
+        assert "nothing was changed" in result["content"][0]["text"]
+        with closing(sqlite3.connect(shop, timeout=120, isolation_level=None)) as other:
+            other.execute("BEGIN EXCLUSIVE")  # waits until it has ended
+            assert other.execute("SELECT count(*) FROM customers").fetchone() == (3,)
 
 
 def server_answer(server: Raw) -> dict[str, Any]:
@@ -155,6 +180,31 @@ async def test_a_huge_answer_takes_little_memory(tmp_path: Path) -> None:
         query = {"query": "SELECT * FROM t", "limit": 1_000_000}
         result = server.ask("tools/call", {"name": "read_query", "arguments": query})
         assert result["structuredContent"]["truncated"] is True
-        status = Path(f"/proc/{server.process.pid}/status").read_text()
-        peak = int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
-    assert peak < 80 * 1024
+        peak = peak_mib(server)
+    assert peak < 80
+
+
+@pytest.mark.parametrize(
+    ("tool", "query"),
+    [
+        ("read_query", "SELECT zeroblob(30000000) FROM customers a, customers b, customers c"),
+        (
+            "read_query",
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 100) "
+            "SELECT CASE WHEN x < 3 THEN x ELSE zeroblob(8000000) END FROM n",
+        ),
+        ("write_query", "UPDATE customers SET city = zeroblob(30000000) WHERE id < 9 RETURNING *"),
+    ],
+)
+def test_many_huge_values_take_little_memory(tool: str, query: str, shop: Path) -> None:
+    with serving("--db-path", str(shop)) as server:
+        result = server.ask("tools/call", {"name": tool, "arguments": {"query": query}})
+        assert result["structuredContent"]["rows"]
+        peak = peak_mib(server)
+    assert peak < 400
+
+
+def peak_mib(server: Raw) -> int:
+    """The most memory that a process ever had."""
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) // 1024

@@ -132,7 +132,9 @@ async def test_values_are_bound_by_name(shop: Path) -> None:
 )
 async def test_values_that_do_not_fit_are_named(params: Any, shop: Path) -> None:
     async with connect(build([str(shop)])) as client:
-        assert await refusal(client, "read_query", query="SELECT ?, ?", params=params)
+        said = await refusal(client, "read_query", query="SELECT ?, ?", params=params)
+    assert said.endswith(".")
+    assert not said.endswith("..")
 
 
 async def test_pages_follow_one_another_until_the_end(shop: Path) -> None:
@@ -247,6 +249,21 @@ async def test_a_long_value_is_cut_and_can_be_fetched_in_pieces(shop: Path) -> N
             client, "read_query", query="SELECT substr(name, 20001, 20000) FROM customers WHERE id = 4"
         )
         assert piece["rows"] == [["x" * 20000]]
+
+
+async def test_long_values_are_bound_and_found(shop: Path) -> None:
+    long = "é" * 60_000
+    async with connect(build([str(shop)])) as client:
+        await call(
+            client, "write_query", query="INSERT INTO customers (name, city) VALUES (?, 'x')", params=[long]
+        )
+        found = await call(
+            client, "read_query", query="SELECT id, length(name) FROM customers WHERE name = ?", params=[long]
+        )
+        rows = (await call(client, "read_query", query="SELECT id, name, city FROM customers"))["rows"]
+    assert found["rows"] == [[4, 60_000]]
+    assert rows[0] == [1, "Ada", "Bern"]
+    assert rows[3][1]["chars"] == 60_000
 
 
 async def test_a_row_that_cannot_fit_says_what_to_do(shop: Path) -> None:

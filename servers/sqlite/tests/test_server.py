@@ -85,6 +85,23 @@ async def test_a_table_is_described_from_every_side(revision: Revision, shop: Pa
     }
 
 
+async def test_a_table_of_two_thousand_columns_is_described_as_far_as_it_fits(shop: Path) -> None:
+    change(shop, f"CREATE TABLE wide ({', '.join(f'column_{at} INTEGER' for at in range(2000))})")
+    async with connect(build([str(shop)])) as client:
+        result = await client.call_tool("describe_table", {"table_name": "wide"})
+        found = await call(client, "describe_table", table_name="wide")
+        rest = await call(
+            client,
+            "read_query",
+            query=found["truncated"].partition("read_query ")[2],
+            params=["wide"],
+            limit=2000,
+        )
+    assert len(result["content"][0]["text"]) <= 100_000
+    assert 500 < len(found["columns"]) < 2000
+    assert len(rest["rows"]) == 2000
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -3,6 +3,7 @@
 # The files of a test are small.
 # ruff: noqa: ASYNC240
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -42,6 +43,19 @@ async def test_a_write_says_what_it_did(revision: Revision, shop: Path) -> None:
             "affected_rows": 0
         }
     assert ask(shop, "SELECT count(*) FROM customers WHERE city = 'Rome'") == [(2,)]
+
+
+async def test_rows_with_text_that_is_not_utf_8_can_be_changed_and_seen(shop: Path) -> None:
+    change(shop, "UPDATE customers SET city = CAST(x'ff61' AS TEXT) WHERE id = 2")
+    gone = {"columns": ["id", "name", "city"], "rows": [[2, "Bob", {"$raw": "/2E="}]]}
+    async with connect(build([str(shop)])) as client:
+        (resource,) = await client.read_resource("sqlite://shop/tables/customers")
+        assert json.loads(resource["text"])["first_rows"][1] == gone["rows"][0]
+        change(shop, "DELETE FROM orders")
+        seen = await call(client, "preview_write", query="DELETE FROM customers WHERE id = 2")
+        assert seen == {"affected_rows": 1, "tables": ["customers"], **gone}
+        done = await call(client, "write_query", query="DELETE FROM customers WHERE id = 2 RETURNING *")
+        assert done == {"affected_rows": 1, **gone}
 
 
 async def test_a_failed_write_changes_nothing(shop: Path) -> None:
@@ -177,6 +191,14 @@ async def test_create_table_does_nothing_else(sql: str, shop: Path) -> None:
     before = dump(shop)
     async with connect(build([str(shop)])) as client:
         assert await refusal(client, "create_table", query=sql)
+    assert dump(shop) == before
+
+
+async def test_a_table_that_is_there_is_not_said_to_be_created(shop: Path) -> None:
+    before = dump(shop)
+    async with connect(build([str(shop)], confirm=True)) as client:
+        said = await text(client, "create_table", query="CREATE TABLE IF NOT EXISTS Orders (other)")
+    assert "exists already" in said
     assert dump(shop) == before
 
 

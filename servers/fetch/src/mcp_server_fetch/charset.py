@@ -54,7 +54,8 @@ def detect(data: bytes, header: str | None) -> tuple[str, str]:
         if data.startswith(mark):
             return encoding, "byte order mark"
     named = known(header)
-    if named:
+    # Text in UTF-16 has null bytes for its spaces and its markup: without one, the header is wrong.
+    if named and (not named.startswith("utf-16") or b"\x00" in data[:_PRESCAN]):
         return named, "header"
     found = _META.search(data[:_PRESCAN]) or _XML.search(data[:_PRESCAN])
     named = known(found.group(1).decode("ascii")) if found else None

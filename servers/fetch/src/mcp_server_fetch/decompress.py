@@ -8,6 +8,8 @@ from .problems import TooMuch, Unreachable
 # What we ask for is what we can undo with a bound on what comes out.
 ACCEPTED = "gzip, deflate"
 _STEP = 256 * 1024
+_MEMBERS = 5000
+"""Packed files in a row, as some tools write them; empty ones cost time and give nothing."""
 
 
 class Body:
@@ -86,6 +88,7 @@ class _Inflater:
 
     def __init__(self, bits: int) -> None:
         self._bits = bits
+        self._members = 1
         self._raw_tried = bits != 15
         self._inner = zlib.decompressobj(bits)
 
@@ -102,6 +105,9 @@ class _Inflater:
         if self._inner.eof:
             if self._bits != 31 or not data.startswith(b"\x1f\x8b"):
                 return b""  # padding after the end
+            self._members += 1
+            if self._members > _MEMBERS:
+                raise zlib.error("too many members")
             self._inner = zlib.decompressobj(self._bits)
         try:
             piece = self._inner.decompress(data, _STEP)

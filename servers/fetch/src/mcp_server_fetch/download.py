@@ -196,7 +196,11 @@ def _reason(error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in text:
         detail = re.sub(r"^.*certificate verify failed:? ?|\s*\(_ssl.*$", "", text)
         return f"its certificate is not trusted ({detail or 'unknown issuer'}); --ca-file adds an authority"
-    if "ERR_RESOURCE" in text or "Receive buffer too long" in text or "header" in text.lower():
+    if (
+        "ERR_RESOURCE" in text
+        or "Receive buffer too long" in text
+        or ("header" in text and "chunk" not in text)
+    ):
         return "its headers are too large or malformed"
     if isinstance(error, httpcore.ProtocolError):
         if "disconnected" in text:

@@ -19,19 +19,24 @@ _TEXT_TYPES = re.compile(
     r"text/.*|application/(?:.*[+.])?(?:json|xml|yaml|x-yaml|javascript|ecmascript|toml|sql|graphql|x-sh|rtf|x-ndjson|jsonl)|.*\+(?:json|xml|text)|image/svg.*|message/.*"
 )
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
+_UNPRINTABLE = bytes(byte for byte in range(32) if byte not in b"\t\n\f\r\x1b")
+_STRAY = 0.03
+"""Share of unprintable bytes in what calls itself a page or a text, and is one all the same."""
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
-def sniff(body: bytes, media_type: str) -> tuple[Kind, str]:
+def sniff(body: bytes, media_type: str, charset: str | None = None) -> tuple[Kind, str]:
     """The kind of a body, and its true type as far as it can be told."""
+    if charset is not None and charset.lower().startswith("utf-16"):
+        body = body.replace(b"\x00", b"")  # letters take two bytes each, and most begin or end with this one
     image = image_type(body)
     if image is not None:
         return "image", image
     if body[:1024].lstrip().startswith(b"%PDF-"):
         return "pdf", "application/pdf"
     if media_type in _HTML_TYPES:
-        return ("binary" if _is_binary(body) else "html"), media_type
-    if _is_binary(body):
+        return ("binary" if _is_binary(body, _STRAY) else "html"), media_type
+    if _is_binary(body, _STRAY if media_type.startswith("text/") else 0):
         return "binary", media_type or "application/octet-stream"
     if media_type in ("", "text/plain", "application/octet-stream") and _HTML.match(body[:2000]):
         # Plain text is shown as such even if it is the source of a page; without a type, a page is a page.
@@ -49,8 +54,10 @@ def image_type(body: bytes) -> str | None:
     return "image/webp" if body[:4] == b"RIFF" and body[8:12] == b"WEBP" else None
 
 
-def _is_binary(body: bytes) -> bool:
-    """Whether the beginning has bytes that no text has; UTF-16 tells by its mark."""
+def _is_binary(body: bytes, stray: float) -> bool:
+    """Whether null bytes say so, and they have not merely strayed in; UTF-16 tells by its mark."""
     if body.startswith(_BOMS):
         return False
-    return b"\x00" in body[:4096]
+    head = body[:4096]
+    unprintable = len(head) - len(head.translate(None, _UNPRINTABLE))
+    return 0 in head and unprintable > stray * len(head)

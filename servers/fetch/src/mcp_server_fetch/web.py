@@ -75,7 +75,7 @@ class Web:
             known.checked = time.time()
             self.cache.put(key, known)
             return Visit(known, "unchanged")
-        kind, media_type = sniff(document.body, document.media_type)
+        kind, media_type = sniff(document.body, document.media_type, document.charset)
         page = Page(document, kind, media_type, checked=time.time())
         if known is not None:
             page.earlier = {view: hash(made.text) for view, made in known.renderings.items()}

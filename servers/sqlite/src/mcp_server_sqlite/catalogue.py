@@ -1,14 +1,18 @@
 """What a database is made of: tables, columns, keys, relations, indexes, counts. Names are looked up and bound."""
 
+from collections.abc import Iterator
 from typing import Any, NotRequired
 
+from mcp_server_core import fit_items
 from typing_extensions import TypedDict
 
 from .problems import Problem
+from .rows import encoder
 from .running import Session
 
 COUNTED = 100_000  # rows of a table that are counted; more are "more"
 _SHOWN_NAMES = 20
+_ALL_COLUMNS = "SELECT name, type FROM pragma_table_info(?)"
 
 
 class Table(TypedDict):
@@ -56,6 +60,7 @@ class Description(TypedDict):
     rows: NotRequired[int]
     more_rows: NotRequired[bool]
     sql: NotRequired[str | None]
+    truncated: NotRequired[str]
 
 
 def tables(running: Session) -> list[Table]:
@@ -78,6 +83,11 @@ def find(running: Session, name: str) -> Table:
     raise Problem(f"There is no table {name!r}; there {'are: ' + names + more if names else 'is none'}.")
 
 
+def exists(running: Session, name: str) -> bool:
+    """Whether there is a table or view of that name, as SQLite compares names."""
+    return any(table["name"].lower() == name.lower() for table in tables(running))
+
+
 def describe(running: Session, table: Table) -> Description:
     """One table with its columns, keys, relations, indexes and number of rows."""
     name = table["name"]
@@ -96,10 +106,18 @@ def describe(running: Session, table: Table) -> Description:
     return described
 
 
-def describe_fully(name: str, running: Session) -> Description:
-    """The table of that name, with the SQL that made it."""
+def describe_fully(name: str, budget: int, running: Session) -> Description:
+    """The table of that name, with the SQL that made it; cut to size, and then it says how to get the rest."""
     described = describe(running, find(running, name))
     described["sql"] = definition(running, described["name"])
+    if len(encoder()(described)) <= budget:
+        return described
+    del described["sql"]
+    known, described["columns"] = described["columns"], []
+    described["truncated"] = f"{len(known)} columns: read_query {_ALL_COLUMNS}"
+    described["columns"] = fit_items(
+        known, budget - len(encoder()(described)), lambda column: len(encoder()(column)) + 1
+    ).items
     return described
 
 
@@ -158,7 +176,8 @@ def definition(running: Session, name: str) -> str | None:
     return rows[0][0] if rows else None
 
 
-def first_rows(running: Session, name: str, count: int) -> list[Any]:
-    """Some rows of a table."""
+def first_rows(running: Session, name: str, count: int) -> Iterator[Any]:
+    """Some rows of a table, one at a time: one may be as large as SQLite allows."""
     quoted = name.replace('"', '""')
-    return running.all(f'SELECT * FROM "{quoted}" LIMIT {count}')  # noqa: S608 - a name of the catalogue, quoted
+    with running.explained():
+        yield from running.connection.execute(f'SELECT * FROM "{quoted}" LIMIT {count}')  # noqa: S608 - a name of the catalogue, quoted

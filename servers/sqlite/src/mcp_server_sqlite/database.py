@@ -15,7 +15,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -51,6 +51,7 @@ class Opener:
         """The file does not exist: what was opened is an empty database in memory."""
         self.stamp = Stamp((), True)
         self._create = create
+        self._journal = False  # there is one: of a writer at work, or of one that crashed
 
     @cached_property
     def spot(self) -> Spot:
@@ -73,14 +74,31 @@ class Opener:
             try:
                 expected = self._look()
             except Missing:
-                if not (self._create and self.spot.place.writable):
+                if not self._may_write:
                     raise
                 self.missing = True
                 return _connect("file::memory:?mode=memory")
-            connection = self._open_as(expected) if expected else None
+            if expected and self._journal and self._may_write and not self.write:
+                self._roll_back(expected)
+                expected = self._look()
+            connection = self._open_as(expected, write=self.write) if expected else None
             if connection is not None:
                 return connection
         raise Problem(f"{self.spot.name} was exchanged while it was opened: try again.")
+
+    @property
+    def _may_write(self) -> bool:
+        return self._create and self.spot.place.writable
+
+    def _roll_back(self, expected: Identity) -> None:
+        """Let SQLite undo what a crashed writer left half done, which a reader has no right to. Nothing is done to the
+        journal of a writer at work.
+        """
+        connection = self._open_as(expected, write=True)
+        if connection is not None:
+            with closing(connection), suppress(sqlite3.Error):  # the reader will be told
+                settle(connection, write=True)
+                connection.execute("PRAGMA schema_version").fetchall()
 
     def _look(self) -> Identity | None:
         """The file as it is now, beneath its place; None while it is being exchanged."""
@@ -94,13 +112,16 @@ class Opener:
         log = None
         with suppress(OSError):
             log = landing.sibling(f"{landing.name}-wal").stat()
+        self._journal = False
+        with suppress(OSError):
+            self._journal = landing.sibling(f"{landing.name}-journal").stat().st_size > 0
         self.stamp = _stamp(found, log)
         return Identity(found.st_dev, found.st_ino)
 
-    def _open_as(self, expected: Identity) -> sqlite3.Connection | None:
+    def _open_as(self, expected: Identity, *, write: bool) -> sqlite3.Connection | None:
         """A connection to exactly this file, or None when something else was opened."""
         path = os.path.realpath(self.spot.path)
-        uri = f"{Path(path).as_uri()}?mode={'rw' if self.write else 'ro'}"
+        uri = f"{Path(path).as_uri()}?mode={'rw' if write else 'ro'}"
         with _opening:  # one at a time, so that new descriptors can be told
             before = _descriptors()
             connection = _connect(uri)

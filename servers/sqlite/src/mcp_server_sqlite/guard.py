@@ -10,12 +10,14 @@ from .problems import Problem
 
 MAX_VALUE = 64 * 1024 * 1024
 MAX_SQL = 1_000_000
-MAX_HEAP = 512 * 1024 * 1024
+MAX_HEAP = 256 * 1024 * 1024
+MAX_PATTERN = 1_000  # matching takes as many steps as text and pattern have characters, multiplied
 MINIMUM = (3, 37, 0)  # pragma_table_list, RETURNING and STRICT
 
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: MAX_VALUE,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: MAX_SQL,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: MAX_PATTERN,
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 500,
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 100,

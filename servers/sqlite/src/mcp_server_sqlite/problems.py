@@ -14,10 +14,13 @@ class Consent(Exception):
     """Not done yet: the user has to agree first. Says what would happen."""
 
 
+_HALF_DONE = "A program ended in the middle of a change, which must be undone first: that takes write access to the database."
 # What SQLite's own words leave open. The code is compared by its beginning: SQLITE_BUSY_SNAPSHOT is SQLITE_BUSY.
 _SENTENCES = {
     "SQLITE_BUSY": "The database is locked by another program: nothing was changed, try again in a moment.",
     "SQLITE_LOCKED": "The database is locked by another call: nothing was changed, try again in a moment.",
+    "SQLITE_READONLY_ROLLBACK": _HALF_DONE,
+    "SQLITE_READONLY_RECOVERY": _HALF_DONE,
     "SQLITE_READONLY": "The database cannot be written: its file or directory is read-only.",
     "SQLITE_NOTADB": "The file is not an SQLite database, or it is encrypted.",
     "SQLITE_CORRUPT": "The database file is damaged: restore it from a backup.",
@@ -38,7 +41,7 @@ def explain(error: "sqlite3.Error") -> Problem:
     text = str(error)
     if "one statement at a time" in text:
         return Problem("Give exactly one statement: run the others in calls of their own.")
-    return Problem(f"SQLite says: {text}.")
+    return Problem(f"SQLite says: {text.rstrip('.')}.")
 
 
 def timed_out(seconds: float) -> Problem:

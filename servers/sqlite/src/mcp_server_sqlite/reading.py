@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from hashlib import sha256
 from sqlite3 import Cursor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import anyio
 
@@ -16,8 +16,11 @@ from .rows import Rows, encoder
 from .running import Session, run
 from .statement import Bound
 from .types import Types
+from .values import decode
 
-_BATCH = 1000
+# Rows taken at once: a row may be as large as the engine allows, and more of them gain little.
+_BATCH = 32
+_FIRST = 2  # because one row alone may be longer than the first of several; and where rows are large
 _ENVELOPE = 400  # bytes around columns and rows
 
 
@@ -95,7 +98,7 @@ def _page(
 ) -> Answer:
     _check(start, query, running.opener)
     if lenient:
-        running.connection.text_factory = _decode
+        running.connection.text_factory = decode
     types = Types(query.sql)
     types.find(running)
     cursor = running.execute(query.sql, query.values)
@@ -114,33 +117,31 @@ def _page(
     complete = _fill(running, cursor, rows, query.limit, tell)
     state = _digest(*map(str, running.opener.stamp.facts))
     end = None if complete else Position(offset + rows.count, query.digest(running.opener), state)
-    return Answer(columns, rows.parts, end)
+    return Answer(columns, rows.written(), end)
 
 
 def _skip(running: Session, cursor: Cursor, offset: int) -> None:
-    while offset > 0:
-        offset -= len(running.fetch(cursor, min(offset, _BATCH))) or offset
+    with running.explained():
+        while offset > 0:
+            offset -= len(cursor.fetchmany(min(offset, _BATCH))) or offset
 
 
 def _fill(running: Session, cursor: Cursor, rows: Rows, limit: int, tell: Callable[[int], None]) -> bool:
     """Take rows until they are all there, or enough, or as many as fit; True when they are all there."""
-    # One row more than wanted says whether there is more.
-    size = min(limit + 1, 100)
-    while True:
-        batch: list[Any] = running.fetch(cursor, size)
-        wanted = batch[: limit - rows.count]
-        if not rows.add(wanted, alone=rows.count == 0 and len(batch) == 1):
-            return False
-        tell(rows.count)
-        if len(wanted) < len(batch):
-            return False
-        if len(batch) < size:
-            return True
-        size = min(limit - rows.count + 1, _BATCH)
-
-
-def _decode(raw: bytes) -> str:
-    return raw.decode(errors="surrogateescape")
+    most = _FIRST
+    with running.explained():
+        while True:
+            wanted = limit - rows.count
+            size = min(wanted + 1, most)  # one row more than wanted says whether there is more
+            batch = cursor.fetchmany(size)
+            if not rows.add(batch[:wanted], alone=rows.count == 0 and len(batch) == 1):
+                return False
+            tell(rows.count)
+            if len(batch) > wanted:
+                return False
+            if len(batch) < size:
+                return True
+            most = _FIRST if rows.cut else _BATCH
 
 
 def _digest(*facts: str) -> str:

@@ -66,12 +66,13 @@ async def table(database: str, table: str, ctx: Context[Workshop]) -> str:
 
 def _table(name: str, running: "Session") -> dict[str, Any] | None:
     from . import catalogue
-    from .values import shape
+    from .values import decode, shape
 
     try:
         found = catalogue.find(running, name)
     except Problem:
         return None
+    running.connection.text_factory = decode
     rows = catalogue.first_rows(running, found["name"], _ROWS)
     shown = [[shape(value, _CELL) for value in row] for row in rows]
     return {**catalogue.describe(running, found), "first_rows": shown}

@@ -5,9 +5,10 @@ from functools import partial
 from typing import Any
 
 from .problems import Problem
-from .values import is_plain, shape
+from .values import is_cut, is_plain, shape
 
 SHARE = 50  # of the room: what one value may take when there are several rows
+_PART = 64 * 1024
 Row = tuple[Any, ...]
 
 
@@ -25,8 +26,10 @@ class Rows:
 
     def __init__(self, room: int, columns: int) -> None:
         self.count = 0
-        self.parts: list[bytes] = []
-        """A JSON list of lists, without its brackets: batch by batch, with the commas between them."""
+        self._parts: list[bytes] = []
+        self._last = bytearray()
+        self.cut = False
+        """Whether a value was too long to be shown in full."""
         self._cell = max(room // SHARE, 8)
         self._room = room
         self._columns = max(columns, 1)
@@ -65,11 +68,23 @@ class Rows:
                 return part[1:-1]
         except TypeError:  # something that JSON cannot carry as it is
             pass
+        self.cut = self.cut or is_cut(batch, limit)
         return self._encode([[shape(value, limit) for value in row] for row in batch])[1:-1]
 
     def _take(self, part: bytes, count: int) -> None:
-        if self.parts:
-            self.parts.append(b",")
-        self.parts.append(part)
+        if self.count:
+            self._last += b","
+        self._last += part
+        if len(self._last) > _PART:
+            self._finish_part()
         self._room -= len(part) + 1
         self.count += count
+
+    def _finish_part(self) -> None:
+        self._parts.append(bytes(self._last))
+        self._last.clear()
+
+    def written(self) -> list[bytes]:
+        """A JSON list of lists without its brackets, in parts of a good size to be sent."""
+        self._finish_part()
+        return self._parts

@@ -1,5 +1,7 @@
 """Statements that run, each call in a thread of its own from opening to closing: a query that never ends delays nobody
 and takes no worker thread from others. It is stopped by its deadline, and as soon as nobody waits for it any more.
+SQLite stops between two steps of its machine. One step can be long, such as instr() in a huge value: then its caller
+has its answer without it, and what it does later is not committed.
 
 A call changes threads once. aiosqlite changes them for each statement and starts a thread for each connection, which a
 short call feels; it serves in changes.py, where a connection stays open.
@@ -13,7 +15,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, TypeVar
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CancelScope, CapacityLimiter, to_thread
 
 from .database import Opener
 from .guard import READING, WRITING, Guard
@@ -22,6 +24,8 @@ from .statement import Bound
 
 T = TypeVar("T")
 MAX_THREADS = 1024  # more than a client may have calls in flight: no call waits for a thread
+MAX_STUCK = 8  # threads that nobody waits for and SQLite cannot stop: each takes a processor
+_GRACE = 0.5  # seconds from the deadline until the caller is answered without the thread
 _STEPS = 100_000  # of SQLite's machine, about a millisecond, between two looks at the clock
 NO_VALUES: Bound = ()
 
@@ -34,14 +38,14 @@ class Session:
         self.guard = Guard(WRITING if opener.write else READING)
         self.seconds = seconds
         self._connection: sqlite3.Connection | None = None
-        self._over = False
+        self._over_since: float | None = None
         self._late = False
+        self._committing = False
 
     def run(self, job: Callable[["Session"], T]) -> T:
         """Open, do the job, close. What is not committed then is rolled back."""
         try:
-            if self._over:
-                raise Problem("Nobody waits for this query any more.")
+            self._demand_waiting()
             with self.explained():
                 self._connection = self.opener.connect(self.guard)
             self._connection.set_progress_handler(self._is_over, _STEPS)
@@ -65,11 +69,6 @@ class Session:
         with self.explained():
             return self.connection.execute(sql, values)  # pyright: ignore[reportArgumentType] - bool and None too
 
-    def fetch(self, cursor: sqlite3.Cursor, count: int) -> list[Any]:
-        """The next rows of a statement."""
-        with self.explained():
-            return cursor.fetchmany(count)
-
     def all(self, sql: str, values: Bound = NO_VALUES) -> list[Any]:
         """Every row of a statement that has few."""
         with self.explained():
@@ -82,6 +81,12 @@ class Session:
             return self.all(sql)
         finally:
             self.guard.ours = False
+
+    def commit(self) -> None:
+        """Commit, unless the time is up or nobody waits any more, for then it was or will be said that nothing changed."""
+        self._committing = True  # before looking: whoever ends us looks the other way round
+        self._demand_waiting()
+        self.command("COMMIT")
 
     @contextmanager
     def explained(self) -> Generator[None]:
@@ -101,13 +106,17 @@ class Session:
 
     # --- its end ---------------------------------------------------------------------------------------------------
 
+    def _demand_waiting(self) -> None:
+        if self._over_since is not None:
+            raise timed_out(self.seconds) if self._late else Problem("Nobody waits for this query any more.")
+
     def _is_over(self) -> bool:
         # An interrupt that comes before a statement starts is lost. This is not.
-        return self._over
+        return self._over_since is not None
 
     def stop(self) -> None:
         """End whatever runs, at once; from any thread."""
-        self._over = True
+        self._over_since = self._over_since or monotonic()
         connection = self._connection
         if connection is not None:
             try:
@@ -120,19 +129,47 @@ class Session:
         self._late = True
         self.stop()
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether SQLite has not stopped although it was told to."""
+        return self._over_since is not None and monotonic() - self._over_since > _GRACE / 2
+
+    @property
+    def may_be_left(self) -> bool:
+        """Whether it can be said already that nothing was changed."""
+        return not self._committing
+
 
 async def run(opener: Opener, seconds: float, job: Callable[[Session], T]) -> T:
     """Do a job with a database, in a thread. A cancelled caller leaves at once, and the job ends soon after."""
+    _refuse_if_stuck()
     session = Session(opener, seconds)
-    alarm = asyncio.get_running_loop().call_later(seconds, session.expire)
+    loop = asyncio.get_running_loop()
+    waiting = CancelScope()
+
+    def leave() -> None:
+        if session.may_be_left:
+            waiting.cancel()
+
+    alarms = [loop.call_later(seconds, session.expire), loop.call_later(seconds + _GRACE, leave)]
     try:
-        work = partial(_work, session, job)
-        return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=_threads())
+        with waiting:
+            work = partial(_work, session, job)
+            return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=_threads())
+        raise timed_out(seconds)
     except BaseException:
         session.stop()
         raise
     finally:
-        alarm.cancel()
+        for alarm in alarms:
+            alarm.cancel()
+
+
+def _refuse_if_stuck() -> None:
+    if len(_running) >= MAX_STUCK and sum(session.is_stuck for session in list(_running)) >= MAX_STUCK:
+        raise Problem(
+            f"{MAX_STUCK} queries that SQLite cannot stop are still running: wait, or restart the server."
+        )
 
 
 def _work(session: Session, job: Callable[[Session], T]) -> T:

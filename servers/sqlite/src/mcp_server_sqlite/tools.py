@@ -25,6 +25,7 @@ from .workshop import Workshop, reported, target_of, told
 
 if TYPE_CHECKING:
     from .reading import Position
+    from .writing import Done
 
 T = TypeVar("T")
 tools = Registry()
@@ -96,14 +97,14 @@ async def write_query(
     with told():
         target, values, state = await target_of(ctx, database), bind(params), ctx.state
 
-        async def act(agreed: bool) -> dict[str, Any]:
+        async def act(agreed: bool) -> "Done":
             async with reported(ctx), state.turn(target):
                 opener = state.databases.opener(target, write=True)
-                return dict(await write(opener, query, values, state.timeout, agreed=agreed))
+                return await write(opener, query, values, state.timeout, agreed=agreed)
 
-        written = await _agreed(ctx, act, query, target.name)
-    state.wrote()
-    return written
+        done = await _agreed(ctx, act, query, target.name)
+    await _told_of(ctx, reshaped=done.reshaped)
+    return dict(done.written)
 
 
 @tools.tool("Create table", destructive=False, idempotent=False, open_world=False)
@@ -114,15 +115,22 @@ async def create_table(query: str, ctx: Context[Workshop], database: str | None 
     with told():
         target, state = await target_of(ctx, database), ctx.state
 
-        async def act(agreed: bool) -> list[str]:
+        async def act(agreed: bool) -> str:
             opener = state.databases.opener(target, write=True)
             async with state.turn(target):
                 # It only adds, so the user is asked where everything has to be confirmed.
                 return await create(opener, query, state.timeout, agreed=agreed or not state.confirm)
 
         made = await _agreed(ctx, act, query, target.name)
-    state.wrote()
-    return f"Created {', '.join(made)}."
+    await _told_of(ctx, reshaped=True)
+    return made
+
+
+async def _told_of(ctx: Context[Workshop], *, reshaped: bool) -> None:
+    """A change is heard of by whoever watches the database, and a change of its tables also by who watches the list."""
+    ctx.state.wrote()
+    if reshaped:
+        await ctx.resources_changed()
 
 
 async def _agreed(ctx: Context[Workshop], act: Callable[[bool], Awaitable[T]], sql: str, name: str) -> T:
@@ -200,7 +208,7 @@ async def describe_table(
 
     with told():
         target = await target_of(ctx, database)
-        look = partial(catalogue.describe_fully, table_name)
+        look = partial(catalogue.describe_fully, table_name, ctx.max_chars)
         return dict(await run(ctx.state.databases.opener(target), ctx.state.timeout, look))
 
 

@@ -30,8 +30,7 @@ class Types:
         guard.begin(DESCRIBING)
         try:
             connection.execute(f"CREATE TEMP VIEW {_VIEW} AS {without_parameters(bare(self._sql))}")
-            rows = connection.execute("SELECT type FROM pragma_table_info(?)", (_VIEW,)).fetchall()
-            self._found = [row[0] for row in rows]
+            self._found = [row[2] for row in connection.execute(f"PRAGMA temp.table_info({_VIEW})")]
         except (sqlite3.Error, sqlite3.Warning, ValueError):
             pass  # no SELECT, or a wrong one: running it says what is wrong
         finally:

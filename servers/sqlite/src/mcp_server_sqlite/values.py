@@ -17,6 +17,11 @@ from typing import Any
 EXACT = 2**53 - 1
 
 
+def decode(raw: bytes) -> str:
+    """Text as it is in a database, also if it is not UTF-8: to be shaped."""
+    return raw.decode(errors="surrogateescape")
+
+
 def is_plain(rows: Iterable[Iterable[Any]], written: bytes, limit: int) -> bool:
     """Whether a strict writer, which refuses bytes and large integers, has written all of it without loss.
 
@@ -29,6 +34,11 @@ def is_plain(rows: Iterable[Iterable[Any]], written: bytes, limit: int) -> bool:
     if written.count(b"null") != values.count(None):
         return False
     return all(len(value) <= limit for value in values if type(value) is str)
+
+
+def is_cut(rows: Iterable[Iterable[Any]], limit: int) -> bool:
+    """Whether one of the values is longer than the limit."""
+    return any(len(value) > limit for value in chain.from_iterable(rows) if isinstance(value, str | bytes))
 
 
 def shape(value: Any, limit: int) -> Any:

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple, NotRequired, TypeVar
 from anyio import to_thread
 from typing_extensions import TypedDict
 
+from . import catalogue
 from .database import Opener
 from .guard import WRITING, Event, schema_change
 from .problems import Consent, Problem
 from .running import Session, run
 from .statement import Bound, bare, has_where
-from .values import shape
+from .values import decode, shape
 
 T = TypeVar("T")
 PREVIEW_SECONDS = 5.0
@@ -64,28 +65,39 @@ def _sweeping(table: str) -> str:
     return f"This statement changes or deletes every row of {table}"
 
 
-async def write(opener: Opener, sql: str, values: Bound, seconds: float, *, agreed: bool) -> Written:
+class Done(NamedTuple):
+    """A change that was made."""
+
+    written: Written
+    reshaped: bool  # the schema is another now
+
+
+async def write(opener: Opener, sql: str, values: Bound, seconds: float, *, agreed: bool) -> Done:
     """Run one statement that changes data or schema; Consent is raised instead when the user must agree first."""
 
-    def job(running: Session) -> Written:
+    def job(running: Session) -> Done:
         effect = examine(running, sql, values)
         _demand(effect, agreed=agreed)
-        return _run(running, effect, sql, values, agreed=agreed)
+        return Done(_run(running, effect, sql, values, agreed=agreed), effect.schema is not None)
 
     return await _do(opener, seconds, job)
 
 
-async def create_table(opener: Opener, sql: str, seconds: float, *, agreed: bool) -> list[str]:
-    """Run a statement that creates one table and does nothing else; gives the table's name."""
+async def create_table(opener: Opener, sql: str, seconds: float, *, agreed: bool) -> str:
+    """Run a statement that creates one table and does nothing else; says what came of it."""
 
-    def job(running: Session) -> list[str]:
+    def job(running: Session) -> str:
         effect = examine(running, sql, ())
         made = _created(running.guard.events)
         if len(made) != 1 or effect.schema not in ("creates a table", "creates a virtual table"):
             raise Problem("create_table takes one CREATE TABLE statement: use write_query for anything else.")
+        if catalogue.exists(running, made[0]):  # else IF NOT EXISTS was missing, and SQLite has said so
+            return f"{made[0]} exists already: nothing was changed. describe_table shows it."
         _demand(effect, agreed=agreed)
+        running.command("BEGIN IMMEDIATE")
         running.all(sql)
-        return made
+        running.commit()
+        return f"Created {made[0]}."
 
     return await _do(opener, seconds, job)
 
@@ -165,15 +177,16 @@ def _demand(effect: Effect, *, agreed: bool) -> None:
 
 
 def _run(running: Session, effect: Effect, sql: str, values: Bound, *, agreed: bool) -> Written:
-    if effect.inserts or effect.schema or agreed:
-        result = _finish(running, sql, values, RETURNED)
-    else:
-        running.command("BEGIN IMMEDIATE")
-        result = _finish(running, sql, values, RETURNED)
-        table = effect.tables[0]
-        if result.affected > 1 and _was_everything(running, table, result.affected):
-            raise Consent(_sweeping(table))
-        running.command("COMMIT")
+    running.command("BEGIN IMMEDIATE")
+    result = _finish(running, sql, values, RETURNED)
+    asks_nobody = effect.inserts or effect.schema or agreed
+    if (
+        not asks_nobody
+        and result.affected > 1
+        and _was_everything(running, effect.tables[0], result.affected)
+    ):
+        raise Consent(_sweeping(effect.tables[0]))
+    running.commit()
     written = Written(affected_rows=max(result.affected, 0))
     if effect.inserts and result.affected > 0 and result.rowid is not None:
         written["last_insert_rowid"] = result.rowid
@@ -200,11 +213,14 @@ class Outcome(NamedTuple):
 
 def _finish(running: Session, sql: str, values: Bound, keep: int) -> Outcome:
     """Run a statement to its end, whatever it returns; keep some of that."""
+    running.connection.text_factory = decode  # one odd value must not undo the whole change
     cursor = running.execute(sql, values)
     columns = [column[0] for column in cursor.description or ()]
     rows: list[list[Any]] = []
-    while columns and (batch := running.fetch(cursor, 500)):
-        rows += [[shape(value, _CELL) for value in row] for row in batch[: keep - len(rows)]]
+    with running.explained():
+        for row in cursor:  # one at a time: a row may be as large as SQLite allows
+            if len(rows) < keep:
+                rows.append([shape(value, _CELL) for value in row])
     return Outcome(columns, rows, cursor.rowcount, cursor.lastrowid)
 
 

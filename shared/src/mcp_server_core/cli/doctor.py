@@ -11,7 +11,7 @@ from .config_file import ConfigFile, Unusable
 from .documents import Broken
 from .examination import Finding, Patient, examine
 from .hosts import HOSTS, Command, Host, started_by
-from .install import Fleeting, find_config, installed_in, split_arguments, starting_command
+from .install import command_here, find_config, installed_in, split_arguments
 
 
 def run_doctor(own: argparse.ArgumentParser, argv: Sequence[str]) -> int:
@@ -75,7 +75,7 @@ def _subjects(
             for name, entry in entries.items():
                 found = True
                 again = f"run `{server} install --host {host.key} -- ...` again"
-                findings = examine(Patient(started_by(entry), again))
+                findings = examine(Patient(server, started_by(entry), again))
                 yield f"{host.title}: {name} in {file.shown}", chain(_switch(entry, host), findings)
     if not found and key is None:
         yield _ourselves(server, passed)
@@ -85,13 +85,9 @@ def _subjects(
 
 
 def _ourselves(server: str, passed: list[str]) -> tuple[str, Iterator[Finding]]:
-    title = f"This installation: {server}"
-    try:
-        start = starting_command(server)
-    except Fleeting as error:
-        return title, iter([Finding("it lies in a cache", str(error))])
+    start = command_here(server)
     command = Command(start.program, [*start.args, *passed])
-    return title, examine(Patient(command, f"install {server} again"))
+    return f"This installation: {server}", examine(Patient(server, command, f"install {server} again"))
 
 
 def _switch(entry: Mapping[str, object], host: Host) -> Iterator[Finding]:

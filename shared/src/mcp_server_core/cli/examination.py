@@ -29,6 +29,7 @@ PATIENCE = 30.0  # seconds; the first start by uvx may have to unpack packages
 FAREWELL = 5.0  # seconds to end in
 WORDS = 300  # characters shown of what a server says
 OLDEST_PYTHON = (3, 11)
+OTHER_PORT = "end the program that has it, perhaps an earlier start of this server, or choose another --port"
 _INITIALIZE = {
     "jsonrpc": "2.0",
     "id": 0,
@@ -57,6 +58,7 @@ class Finding(NamedTuple):
 class Patient:
     """A way of starting a server, and how to put it into the host again if it is out of date."""
 
+    server: str
     command: Command
     reinstall: str
     env: dict[str, str] = field(default_factory=lambda: dict(os.environ))
@@ -101,7 +103,8 @@ def _examine(patient: Patient) -> Iterator[Finding]:
 
         with TemporaryFile() as complaints:
             yield from _speak(
-                stdio(patient.command.words, env=patient.full_env(), cwd=Path.home(), stderr=complaints)
+                patient.server,
+                stdio(patient.command.words, env=patient.full_env(), cwd=Path.home(), stderr=complaints),
             )
             yield from _complaints(complaints)
 
@@ -256,6 +259,8 @@ def _explain_end(code: int, said: Sequence[str]) -> Finding:
         return Finding(
             f"import error: {last}", "install the server again; with uvx, `uvx --refresh` its name once"
         )
+    if re.search(r"Address already in use|cannot listen on", text):
+        return Finding(f"port taken: {last}", OTHER_PORT)
     if re.search(r"requires.python|satisfy Python|SyntaxError|different Python", text, re.IGNORECASE):
         return Finding(f"wrong Python: {last}", "use Python 3.11 or newer, or uvx, which brings its own")
     return Finding(f"ends before it has answered: {last}", "mend what it says")
@@ -298,7 +303,7 @@ def _next(queue: "SimpleQueue[bytes]", until: float) -> bytes | None:
         return None
 
 
-def _speak(opener: Callable[[], AbstractAsyncContextManager[Channel]]) -> Iterator[Finding]:
+def _speak(name: str, opener: Callable[[], AbstractAsyncContextManager[Channel]]) -> Iterator[Finding]:
     """Use it as a client does, in both eras."""
     import anyio
 
@@ -309,7 +314,13 @@ def _speak(opener: Callable[[], AbstractAsyncContextManager[Channel]]) -> Iterat
             async with Client(opener, revision=revision) as client:
                 tools = await client.list_tools()
                 server = client.server
-        return Finding(f"revision {revision}: {server['name']} {server['version']}, {len(tools)} tools")
+        seen = f"revision {revision}: {server['name']} {server['version']}, {len(tools)} tools"
+        if server["name"] != name:
+            return Finding(
+                f"another server answers: {seen}",
+                f"let the entry start {name}, or ask that server's own help",
+            )
+        return Finding(seen)
 
     for revision in _ERAS:
         try:
@@ -320,10 +331,12 @@ def _speak(opener: Callable[[], AbstractAsyncContextManager[Channel]]) -> Iterat
             yield Finding(f"revision {revision}: {_first(error)}", "update the server")
 
 
-def _first(error: Exception) -> Exception:
+def _first(error: Exception) -> str:
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
-    return error
+    if isinstance(error, TimeoutError):
+        return f"no answer within {PATIENCE:.0f} seconds"
+    return _shown(str(error)) or type(error).__name__
 
 
 def _examine_http(program: str, patient: Patient) -> Iterator[Finding]:
@@ -344,7 +357,7 @@ def _examine_http(program: str, patient: Patient) -> Iterator[Finding]:
             yield Finding(f"serves at {url} after {(time.monotonic() - began) * 1000:.0f} ms")
             from ..transports.remote.channel import http
 
-            yield from _speak(http(url))
+            yield from _speak(patient.server, http(url))
     except OSError as error:
         yield _not_run(program, error, patient)
 
@@ -357,7 +370,7 @@ def _taken(host: str, port: int) -> Finding | None:
         except OSError as error:
             return Finding(
                 f"port taken: {host}:{port} cannot be used ({error.strerror})",
-                "end the program that has it, perhaps an earlier start of this server, or choose another --port",
+                OTHER_PORT,
             )
     return None
 

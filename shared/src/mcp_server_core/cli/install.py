@@ -109,6 +109,11 @@ def starting_command(server: str) -> Command:
     """
     if any((above / "CACHEDIR.TAG").is_file() for above in Path(sys.prefix).parents):
         return _by_uvx(server)
+    return command_here(server)
+
+
+def command_here(server: str) -> Command:
+    """This very installation, wherever it lies."""
     script = (
         Path(sys.prefix)
         / ("Scripts" if os.name == "nt" else "bin")

@@ -526,7 +526,7 @@ async def test_a_batch_may_cancel_its_own_request(web: Web) -> None:
 
 
 async def test_an_answer_that_is_being_written_is_kept_for_a_client_that_has_left_already() -> None:  # H-32
-    session = HttpSession("id", "")
+    session = HttpSession("id", "", 0.0)
     sent: list[Any] = []
 
     async def receive() -> dict[str, Any]:

@@ -450,7 +450,7 @@ async def test_a_session_is_idle_from_the_end_of_what_it_did_last() -> None:  # 
         reading, calling = await sessions.open(""), await sessions.open("")
         assert reading is not None
         assert calling is not None
-        reader = Reader(reading.standing, 0)
+        reader = Reader(reading.standing, 0, None)
         calling.deliver(request("tools/list"), takes_events=True)
         clock = 1000.0
         await sessions.expire()
