@@ -56,7 +56,9 @@ def lines_of_shell() -> Iterator[str]:
 def spans() -> Iterator[str]:
     """Commands within a sentence, unless they name a thing to be filled in."""
     for page in PAGES:
-        for span in re.findall(r"`((?:uvx (?:--from \S+ )?)?mcp-server-[a-z-]+ [^`]+)`", page.read_text("utf-8")):
+        for span in re.findall(
+            r"`((?:uvx (?:--from \S+ )?)?mcp-server-[a-z-]+ [^`]+)`", page.read_text("utf-8")
+        ):
             if not re.search(r"\b[A-Z]{3,}\b|\.\.\.", span):
                 yield span
 
