@@ -63,9 +63,7 @@ class Keeper:
 
     async def _work(self) -> None:
         self.client.stateless = self._chance.random() < 0.5
-        asked = self.client.asked
-        await self._visitor.trade.work(self.client, self._chance, self._visitor.name)
-        self._visitor.asked += self.client.asked - asked
+        await self._visitor.work(self.client)
         self.client.stateless = False
 
     async def _burst(self) -> None:

@@ -22,7 +22,8 @@ class Allowance(NamedTuple):
         return before * (1 + self.share) + self.most
 
 
-DESCRIPTORS = Allowance("descriptors", 8)
+# memory alone keeps up to eight connections of two files each.
+DESCRIPTORS = Allowance("descriptors", 16)
 THREADS = Allowance("threads", 8)
 CHILDREN = Allowance("children", 0)
 MEMORY = Allowance("MiB of memory", 8, 0.1)

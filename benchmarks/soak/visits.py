@@ -22,6 +22,7 @@ class Visitor:
     trade: Trade
     chance: random.Random
     asked: int = 0
+    turn: int = 0
 
     def leaving(self) -> int | None:
         """After how many requests this visit ends in the middle; mostly it does not."""
@@ -29,10 +30,16 @@ class Visitor:
 
     async def work(self, client: Client) -> None:
         """Work until it is done, or until the client is gone."""
+        before = client.asked
         try:
-            await self.trade.work(client, self.chance, self.name)
+            await self.trade.work(client, self.chance, f"{self.name}-{self.turn % 4}")
+        except LeftError:
+            self.turn += (
+                1  # what it asked for last may still be done, and must not be in the way of the next visit
+            )
+            raise
         finally:
-            self.asked += client.asked
+            self.asked += client.asked - before
 
 
 Visit = Callable[[Visitor], Awaitable[None]]
