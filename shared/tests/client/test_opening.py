@@ -98,7 +98,7 @@ async def test_silence_means_the_handshake() -> None:
         await handshake(wire)
 
     server = Scripted(silent)
-    async with Client(server, probe_timeout=0.01) as client:
+    async with Client(server, probe_timeout=0.3) as client:
         assert client.revision == "2025-11-25"
     assert server.opened == 1
 
@@ -110,7 +110,7 @@ async def test_a_late_answer_to_the_probe_is_ignored() -> None:
         await wire.reply(probe, {"supportedVersions": [NEWEST], "capabilities": {}})
         await handshake(wire)
 
-    async with Client(Scripted(late), probe_timeout=0.01) as client:
+    async with Client(Scripted(late), probe_timeout=0.3) as client:
         assert client.revision == "2025-11-25"
 
 
