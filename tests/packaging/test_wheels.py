@@ -53,6 +53,7 @@ def built(uv: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def wheel(built: Path, server: str) -> Path:
+    """A wheel by its path: one found by name would come from uv's cache, built before the last change."""
     (found,) = built.glob(f"mcp_server_{server.replace('-', '_')}-*.whl")
     return found
 
@@ -137,7 +138,7 @@ def test_a_built_server_works_with_dependencies_resolved_afresh(
     quietly(uv, "venv", "--quiet", "--python", sys.executable, tmp_path / "venv")
     quietly(
         *(uv, "pip", "install", "--quiet", "--python", tmp_path / "venv", "--resolution", resolution),
-        *("--find-links", built, wheel(built, server), *(direct if resolution != "highest" else [])),
+        *(wheel(built, server), wheel(built, "core"), *(direct if resolution != "highest" else [])),
     )
     program = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin") / f"mcp-server-{server}"
     places = {"{here}": str(tmp_path), "{page}": page}
@@ -175,8 +176,8 @@ def _filled(value: Any, places: Mapping[str, str]) -> Any:
 def test_a_built_server_runs_by_uvx_which_is_then_what_a_host_starts(
     uv: str, built: Path, tmp_path: Path
 ) -> None:
-    command = [uv, "tool", "run", "--quiet", "--isolated", "--python", sys.executable, "--find-links", built]
-    command += ["--from", wheel(built, "filesystem"), "mcp-server-filesystem"]
+    command = [uv, "tool", "run", "--quiet", "--isolated", "--python", sys.executable]
+    command += ["--with", wheel(built, "core"), "--from", wheel(built, "filesystem"), "mcp-server-filesystem"]
     assert quietly(*command, "--help", cwd=tmp_path).startswith("usage: mcp-server-filesystem ")
     said = quietly(*command, "install", "--host", "cursor", "--print", "--", "notes", cwd=tmp_path)
     entry = json.loads(said)["mcpServers"]["filesystem"]
@@ -186,7 +187,7 @@ def test_a_built_server_runs_by_uvx_which_is_then_what_a_host_starts(
 
 def test_a_tool_that_is_installed_is_started_from_where_it_lies(uv: str, built: Path, tmp_path: Path) -> None:
     places = {"UV_TOOL_DIR": str(tmp_path / "tools"), "UV_TOOL_BIN_DIR": str(tmp_path / "bin")}
-    command = [uv, "tool", "install", "--quiet", "--python", sys.executable, "--find-links", built]
+    command = [uv, "tool", "install", "--quiet", "--python", sys.executable, "--with", wheel(built, "core")]
     quietly(*command, wheel(built, "memory"), env=places)
     said = quietly(tmp_path / "bin" / "mcp-server-memory", "install", "--host", "cursor", "--print")
     program = Path(json.loads(said)["mcpServers"]["memory"]["command"])
