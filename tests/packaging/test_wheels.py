@@ -155,16 +155,17 @@ def test_a_built_server_works_with_dependencies_resolved_afresh(
     assert "\n    cmd: " in run("install", "--host", "goose", "--print")
     assert "All is well." in run("doctor", "--", *arguments, "--transport", "http", "--port", "0")
 
-    tool, given, expected = CALLS[server]
-    given = {key: _filled(value, places) for key, value in given.items()}
-
-    async def call() -> str:
+    async def call() -> None:
         opener = stdio([str(program), *arguments], env=environment, cwd=tmp_path)
         async with Client(opener) as client:
-            result = await client.call_tool(tool, given)
-            return result["content"][0]["text"]
+            assert await client.list_tools()
+            if server in CALLS:  # a server that `make new` began has tests of its own
+                tool, given, expected = CALLS[server]
+                given = {key: _filled(value, places) for key, value in given.items()}
+                result = await client.call_tool(tool, given)
+                assert _filled(expected, places) in result["content"][0]["text"]
 
-    assert _filled(expected, places) in anyio.run(call)
+    anyio.run(call)
 
 
 def _filled(value: Any, places: Mapping[str, str]) -> Any:
