@@ -49,7 +49,7 @@ types: .venv/.ready ## Check types, strictly
 	@$(RUN) basedpyright --level error && echo "types: ok"
 
 tests: .venv/.ready ## Run the tests alone, or some of them: TESTS=servers/memory
-	@$(RUN) pytest -n $(WORKERS) --dist loadfile $(TESTS)
+	@$(RUN) pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 format: .venv/.ready ## Format the code
 	@$(RUN) ruff check --fix --quiet . ; $(RUN) ruff format .

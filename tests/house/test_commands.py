@@ -95,6 +95,10 @@ def test_data_in_the_documents_can_be_read() -> None:
 @pytest.mark.parametrize("command", COMMANDS, ids=shlex.join)
 def test_a_command_in_the_documents_is_taken(command: tuple[str, ...], tmp_path: Path) -> None:
     match list(command):
+        case ["uvx", "--from", "mcp-server-core", "mcp-new-server", name]:
+            code = "from mcp_server_core.cli.new import main; main()"
+            subprocess.run([sys.executable, "-c", code, name], cwd=tmp_path, check=True, capture_output=True)
+            assert (tmp_path / name / "pyproject.toml").is_file()
         case ["uvx", "--from", source, program, *arguments]:
             assert re.fullmatch(rf"{program}\[(pdf|auth)\]", source)
             take(program, arguments, tmp_path)

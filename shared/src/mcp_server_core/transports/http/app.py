@@ -173,8 +173,11 @@ class HttpApp:
 
 
 def _forget(scope: dict[str, Any]) -> None:
-    """Keep of a request what logs still need: the connection holds on to it, and a stream may stay for days."""
+    """Keep of a request what is still needed, by logs and by uvicorn, which looks whether the client said
+    `connection: close`. The connection holds on to all of it, and a stream may stay for days.
+    """
     kept = {name: scope[name] for name in _KEPT}
+    kept["headers"] = [field for field in scope["headers"] if field[0] == b"connection"]
     scope["headers"].clear()
     scope.clear()
     scope.update(kept)
