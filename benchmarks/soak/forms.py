@@ -2,6 +2,7 @@
 
 import json
 import random
+from abc import abstractmethod
 from collections.abc import Mapping
 from time import monotonic
 from typing import Any
@@ -55,9 +56,9 @@ class WebClient(Client):
         fields = {"Content-Type": "application/json", "Accept": accept, **self.fields(message)}
         return connection.head("POST", "/mcp", fields, len(body)) + body
 
+    @abstractmethod
     def fields(self, message: Json) -> dict[str, str]:
         """The fields of a request that depend on the form."""
-        raise NotImplementedError
 
     def drop(self, message: Json) -> None:
         if self._connection is not None:
