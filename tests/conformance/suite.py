@@ -13,13 +13,12 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
-from ..interop.foreign import INSTALLING, Ended, run
+from ..interop.foreign import Ended, install_packages, run
 
 HERE = Path(__file__).parent
 SUITE = HERE / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
@@ -83,15 +82,9 @@ def install() -> None:
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:
         _give_up("the conformance suite is installed by npm, which is not on the PATH")
-    lock = sha256((HERE / "package-lock.json").read_bytes()).hexdigest()
-    stamp = HERE / "node_modules" / ".made-from"
-    if stamp.is_file() and stamp.read_text("utf-8") == lock:
-        return
-    options = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
-    ended = run([npm, "ci", *options], INSTALLING, HERE)
-    if ended.code != 0:
+    ended = install_packages(npm, HERE)
+    if ended is not None:
         pytest.fail(f"the conformance suite could not be installed:\n{ended.stderr}")
-    stamp.write_text(lock, "utf-8")
 
 
 def _give_up(reason: str) -> NoReturn:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import pytest
@@ -190,15 +190,30 @@ def find_node() -> list[str] | Ended:
 
 
 @cache
-def install_packages(npm: str) -> Ended | None:
-    """Install exactly what the lock file says, unless that was done before; returns what went wrong."""
-    lock = sha256((CLIENTS / "package-lock.json").read_bytes()).hexdigest()
-    stamp = CLIENTS / "node_modules" / ".made-from"
-    if stamp.is_file() and stamp.read_text("utf-8") == lock:
-        return None
+def install_packages(npm: str, folder: Path = CLIENTS) -> Ended | None:
+    """Install exactly what the lock file in a folder says, unless that was done before; returns what went wrong."""
+    lock = sha256((folder / "package-lock.json").read_bytes()).hexdigest()
+    stamp = folder / "node_modules" / ".made-from"
     options = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
-    ended = run([npm, "ci", *options], INSTALLING, CLIENTS)
-    if ended.code != 0:
-        return ended
-    stamp.write_text(lock, "utf-8")
-    return None
+    with alone(folder):
+        if stamp.is_file() and stamp.read_text("utf-8") == lock:
+            return None
+        ended = run([npm, "ci", *options], INSTALLING, folder)
+        if ended.code != 0:
+            return ended
+        stamp.write_text(lock, "utf-8")
+        return None
+
+
+@contextmanager
+def alone(folder: Path) -> Generator[None]:
+    """Keep the other workers of a test run out of a folder: npm empties what it is about to install."""
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    name = f"mcp-tests-{sha256(bytes(folder)).hexdigest()[:16]}.lock"
+    with (Path(gettempdir()) / name).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
