@@ -115,10 +115,12 @@ class Subscriptions:
         for uri in list(listener.uris):
             self.drop_uri(listener, uri)
 
-    def publish_updated(self, uri: str) -> None:
-        """A resource changed."""
-        for listener in self._by_uri.get(uri, ()):
+    def publish_updated(self, uri: str) -> bool:
+        """A resource changed; whether somebody watches it."""
+        listeners = self._by_uri.get(uri, ())
+        for listener in listeners:
             listener.update(uri)
+        return bool(listeners)
 
     def publish_list_changed(self, kind: ListKind) -> None:
         """A list changed."""
