@@ -137,9 +137,8 @@ class Server(Generic[S]):
 
     async def changed(self, uri: str) -> None:
         """Tell everyone who watches this resource that it changed."""
-        # Whoever watches is given a turn to be told. A turn for nobody would only make short calls longer.
-        if self.subscriptions.publish_updated(uri):
-            await anyio.lowlevel.checkpoint()
+        self.subscriptions.publish_updated(uri)
+        await anyio.lowlevel.checkpoint()
 
     async def resources_changed(self) -> None:
         """Tell everyone who wants to know that the list of resources changed."""

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, TypeVarTuple, Unpack, cast, get_origin
 
+import anyio.lowlevel
+
 from ..errors import InternalError
 from ..protocol.messages import Json
 from ..protocol.revisions import MAY_ASK, LogLevel
@@ -93,7 +95,9 @@ class Context(Generic[S]):
 
     async def changed(self, uri: str) -> None:
         """Tell everyone who watches this resource that it changed."""
-        await self._caller.server.changed(uri)
+        # Whoever watches is given a turn to be told. A turn for nobody would only make a short call longer.
+        if self._caller.server.subscriptions.publish_updated(uri):
+            await anyio.lowlevel.checkpoint()
 
     async def resources_changed(self) -> None:
         """Tell everyone who wants to know that the list of resources changed."""
